@@ -1,0 +1,5 @@
+//! The `mcd` command.
+
+fn main() -> std::process::ExitCode {
+    mcd::cmd::main()
+}

@@ -1,0 +1,5 @@
+//! Manifests: YAML as kubectl reads it, object identity, secrets. Pure.
+
+mod object;
+
+pub use object::{Gvk, Object, ObjectId, Origin};
