@@ -1,1 +1,5 @@
-//! TODO-DOC rollout.
+//! The rollout across targets. Pure.
+
+mod schedule;
+
+pub use schedule::{Decision, Progress, Wave, schedule};
