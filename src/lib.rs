@@ -20,4 +20,5 @@ pub mod plan;
 pub mod render;
 pub mod report;
 pub mod rollout;
+pub mod suggest;
 pub mod ui;
