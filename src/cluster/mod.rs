@@ -1,1 +1,3 @@
-//! TODO-DOC cluster.
+//! The one way to an API server.
+
+pub mod state;

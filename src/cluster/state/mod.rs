@@ -1,0 +1,21 @@
+//! The application's state in a target: names, record, key, releases and lease (design §7).
+//! Whatever turns values into Secrets and back is pure; `store` and `lock` do the calls.
+
+mod about;
+mod codec;
+mod key;
+mod names;
+mod record;
+pub mod release;
+mod secret;
+
+#[cfg(test)]
+mod fixture;
+
+pub use about::{About, CiRun, Commit, ReleaseState, ReleaseSummary, ToolUsed, Who};
+pub use codec::Damage;
+pub use key::Key;
+pub use names::{APP_LABEL, STATE_LABEL, StateNames};
+pub use record::{Digests, KEPT_SUMMARIES, Member, Record};
+pub use release::Release;
+pub use secret::Unfit;

@@ -1,0 +1,176 @@
+//! What the application's state is called in a target.
+
+use sha2::{Digest, Sha256};
+
+use crate::config::{AppName, Target, TargetName};
+use crate::manifest::ObjectId;
+
+/// The label that members of an application carry (design §7). Its value is
+/// [`StateNames::app_label`].
+pub const APP_LABEL: &str = "mcd.dev/app";
+
+/// The label that state Secrets carry, with the same value as [`APP_LABEL`]. It is another key, so
+/// that the LIST of members by label never downloads megabytes of releases.
+pub const STATE_LABEL: &str = "mcd.dev/state";
+
+/// The names under which a target's state is kept, and by which its members are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateNames {
+    /// The target, for errors.
+    pub target: TargetName,
+    /// The application.
+    pub app: AppName,
+    /// The namespace of record, key, releases and lease.
+    pub namespace: String,
+    /// The value of [`APP_LABEL`]: `<stateNamespace>.<app>`, at most 63 characters.
+    pub app_label: String,
+    /// The field manager of everything that is written: `mcd:<stateNamespace>/<app>`, at most 128
+    /// characters.
+    pub manager: String,
+    /// `<app>`, or `<namespace>.<app>` when `stateNamespace` is set.
+    base: String,
+}
+
+impl StateNames {
+    /// The names for a target.
+    pub fn of(target: &Target) -> Self {
+        // With a namespace of its own for state, two deployments of one application into two
+        // namespaces meet there; then every name carries the namespace.
+        let base = if target.state_namespace_is_set {
+            format!("{}.{}", target.namespace, target.app)
+        } else {
+            target.app.to_string()
+        };
+        let full = format!("{}.{base}", target.state_namespace);
+        StateNames {
+            target: target.name.clone(),
+            app: target.app.clone(),
+            namespace: target.state_namespace.clone(),
+            app_label: bounded(&full, 63),
+            // The server's bound on a field manager is 128 characters.
+            manager: bounded(&format!("mcd:{}/{base}", target.state_namespace), 128),
+            base,
+        }
+    }
+
+    /// The Secret with the record.
+    pub fn record(&self) -> String {
+        format!("mcd.{}", self.base)
+    }
+
+    /// The Secret with the key.
+    pub fn key(&self) -> String {
+        format!("mcd-key.{}", self.base)
+    }
+
+    /// The Lease.
+    pub fn lease(&self) -> String {
+        format!("mcd.{}", self.base)
+    }
+
+    /// The Secret with a part of a release, from 1. Only the first bears no part number.
+    pub fn release(&self, number: u64, part: u32) -> String {
+        let first = format!("mcd-release.{}.{number}", self.base);
+        if part <= 1 { first } else { format!("{first}.{part}") }
+    }
+
+    /// The Secret, in another namespace, with a part of a release, from 1. It bears the state
+    /// namespace, because two applications of one name may have Secrets in one namespace.
+    pub fn release_elsewhere(&self, number: u64, part: u32) -> String {
+        format!("mcd-release.{}.{}.{number}.{part}", self.namespace, self.base)
+    }
+
+    /// The identity of a state Secret, for errors.
+    pub fn secret_id(&self, name: &str) -> ObjectId {
+        ObjectId {
+            group: String::new(),
+            kind: "Secret".into(),
+            namespace: Some(self.namespace.clone()),
+            name: name.into(),
+        }
+    }
+
+    /// The identity of the lease, for errors.
+    pub fn lease_id(&self) -> ObjectId {
+        ObjectId {
+            group: "coordination.k8s.io".into(),
+            kind: "Lease".into(),
+            namespace: Some(self.namespace.clone()),
+            name: self.lease(),
+        }
+    }
+
+    /// The label selector of this application's members.
+    pub fn member_selector(&self) -> String {
+        format!("{APP_LABEL}={}", self.app_label)
+    }
+
+    /// The label selector of this application's state Secrets.
+    pub fn state_selector(&self) -> String {
+        format!("{STATE_LABEL}={}", self.app_label)
+    }
+}
+
+/// `text`, or when it is longer than `max`: its start, `-` and 10 hex digits of its sha256. All of
+/// `text` is ASCII (DNS labels, dots, a slash), so bytes are characters.
+fn bounded(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let digest = Sha256::digest(text.as_bytes());
+    let hex: String = digest.iter().take(5).map(|byte| format!("{byte:02x}")).collect();
+    let start: String = text.chars().take(max - 11).collect();
+    format!("{start}-{hex}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::target;
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_design() {
+        let names = StateNames::of(&target("web", "shop", None));
+        assert_eq!(names.namespace, "shop");
+        assert_eq!(names.app_label, "shop.web");
+        assert_eq!(names.manager, "mcd:shop/web");
+        assert_eq!(names.record(), "mcd.web");
+        assert_eq!(names.key(), "mcd-key.web");
+        assert_eq!(names.lease(), "mcd.web");
+        assert_eq!(names.release(7, 1), "mcd-release.web.7");
+        assert_eq!(names.release(7, 2), "mcd-release.web.7.2");
+        assert_eq!(names.release_elsewhere(7, 1), "mcd-release.shop.web.7.1");
+        assert_eq!(names.member_selector(), "mcd.dev/app=shop.web");
+        assert_eq!(names.state_selector(), "mcd.dev/state=shop.web");
+    }
+
+    #[test]
+    fn a_state_namespace_of_its_own_puts_the_namespace_into_every_name() {
+        let names = StateNames::of(&target("web", "shop", Some("mcd-system")));
+        assert_eq!(names.namespace, "mcd-system");
+        assert_eq!(names.record(), "mcd.shop.web");
+        assert_eq!(names.key(), "mcd-key.shop.web");
+        assert_eq!(names.lease(), "mcd.shop.web");
+        assert_eq!(names.release(7, 1), "mcd-release.shop.web.7");
+        assert_eq!(names.app_label, "mcd-system.shop.web");
+        assert_eq!(names.manager, "mcd:mcd-system/shop.web");
+        let other = StateNames::of(&target("web", "blog", Some("mcd-system")));
+        assert_ne!(names.app_label, other.app_label);
+        assert_ne!(names.manager, other.manager);
+        assert_ne!(names.record(), other.record());
+    }
+
+    #[test]
+    fn a_long_label_keeps_52_characters_and_a_digest() {
+        let namespace = "n".repeat(63);
+        let names = StateNames::of(&target("web", &namespace, None));
+        assert_eq!(names.app_label.len(), 63);
+        assert_eq!(&names.app_label[..53], format!("{}-", "n".repeat(52)));
+        let other = StateNames::of(&target("api", &namespace, None));
+        assert_ne!(names.app_label, other.app_label, "the digest is over the whole name");
+        let app = "a".repeat(40);
+        let names = StateNames::of(&target(&app, &namespace, Some(&"s".repeat(63))));
+        assert!(names.manager.len() <= 128);
+        assert!(names.release_elsewhere(u64::MAX, 99).len() <= 253);
+    }
+}
