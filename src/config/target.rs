@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{AppName, TargetName};
@@ -16,6 +18,9 @@ pub struct ClusterSpec {
     pub context: String,
     /// The kubeconfig file, absolute; none: `--kubeconfig`, `$KUBECONFIG`, `~/.kube/config`.
     pub kubeconfig: Option<PathBuf>,
+    /// Use the service account of the pod that mcd runs in; then there is no kubeconfig, and
+    /// `context` is only a name.
+    pub in_cluster: bool,
     /// What selectors match on.
     pub labels: BTreeMap<String, String>,
     /// What templates read.
@@ -60,6 +65,9 @@ pub struct Target {
     pub allow_plugins: bool,
     /// The fleet's `tools:`: tool → version → path.
     pub tools: BTreeMap<String, BTreeMap<String, PathBuf>>,
+    /// Where each value of [`Target::settings`] comes from: path of the value, such as
+    /// `render.kustomize.version` → `mcd.yaml:14 (overrides[0])`, `--var` or `default`.
+    pub provenance: BTreeMap<String, String>,
 }
 
 /// How a target's manifests come about. Paths are absolute.
@@ -116,7 +124,9 @@ pub struct HelmRender {
 }
 
 /// What happens to a chart's hooks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub enum Hooks {
     /// Listed in the plan and not applied.
     #[default]
