@@ -18,6 +18,7 @@ pub(super) fn target(app: &str, namespace: &str, state_namespace: Option<&str>) 
             name,
             context: "us-east".into(),
             kubeconfig: None,
+            in_cluster: false,
             labels: BTreeMap::new(),
             values: Value::Null,
             kube_version: None,
@@ -35,6 +36,7 @@ pub(super) fn target(app: &str, namespace: &str, state_namespace: Option<&str>) 
         root: "/".into(),
         allow_plugins: false,
         tools: BTreeMap::new(),
+        provenance: BTreeMap::new(),
     }
 }
 
