@@ -22,7 +22,7 @@ pub enum User {
     },
     /// A bearer token: of a service account, or one that the server refuses (401).
     Token(String),
-    /// No credentials: `system:anonymous`.
+    /// No credentials: the server takes it for `system:anonymous`, kubectl asks for a name.
     Anonymous,
 }
 
