@@ -4,10 +4,12 @@
 mod about;
 mod codec;
 mod key;
+pub mod lease;
 mod names;
 mod record;
 pub mod release;
 mod secret;
+pub mod who;
 
 #[cfg(test)]
 mod fixture;
