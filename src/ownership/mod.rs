@@ -1,1 +1,27 @@
-//! TODO-DOC ownership.
+//! Who owns which field of a live object: managedFields as sets, digests over what we own, and
+//! the two moves of ownership, taking and relinquishing (design §6). Pure.
+//!
+//! - [`FieldSet`] and [`FieldPath`]: `fieldsV1` and paths as the API server prints them.
+//! - [`Entry`]: one managedFields entry.
+//! - [`manifest_digest`], [`live_digest`]: the fast path.
+//! - [`classify`], [`deployer_of`]: what another manager is to us.
+//! - [`judge`]: what a plan does about every other manager of an object.
+//! - [`take`], [`relinquish`], [`predict_take`]: the patches, and what a take will remove.
+
+mod digest;
+mod entry;
+mod fields;
+mod json;
+mod managers;
+mod patch;
+mod path;
+
+pub use digest::{Digest, Key, live_digest, manifest_digest};
+pub use entry::{Entry, Operation, entries, our_entry};
+pub use fields::FieldSet;
+pub use managers::{Deployer, ManagerClass, OUR_PREFIX, classify, deployer_of};
+pub use patch::{predict_take, relinquish, take};
+pub use path::{FieldPath, Literal, Segment, remove_path};
+
+#[cfg(test)]
+mod tests;
