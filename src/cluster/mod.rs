@@ -1,3 +1,29 @@
-//! The one way to an API server.
+//! The one way to an API server: kubeconfigs, credentials, bounded calls with visible retries,
+//! discovery, and a classification of what a server refuses.
+//!
+//! [`Kubeconfigs`] is made once a run, [`Cluster::connect`] once a target; a [`Cluster`] is cheap
+//! to clone. Objects go in and out as untyped JSON. A call that fails is a [`CallError`], which
+//! [`CallError::into_error`] turns into what the user reads.
 
+mod api;
+mod call;
+mod clock;
+mod connect;
+mod credentials;
+mod discovery;
+mod error;
+mod kubeconfig;
+mod note;
+mod proxy;
+mod refusal;
+mod retry;
 pub mod state;
+
+pub use api::{Applied, Apply, Deleted, ServerVersion};
+pub use connect::{Cluster, ConnectOptions, Environment, Impersonate};
+pub use discovery::{Discovery, Resource};
+pub use error::{CallError, CallErrorKind};
+pub use kubeconfig::{Kubeconfigs, Server};
+pub use note::{Note, Notes};
+pub use refusal::{Cause, FieldConflict, Refusal};
+pub use retry::RetryPolicy;
