@@ -1,6 +1,17 @@
 //! Manifests: YAML as kubectl reads it, object identity, secrets. Pure.
 
+mod check;
+mod emit;
+mod mask;
+pub mod normal;
 mod object;
+mod read;
+mod scrub;
+pub mod secret;
 pub mod yaml;
 
+pub use emit::{to_yaml, to_yaml_documents};
+pub use mask::{mask_one, mask_pair};
 pub use object::{Gvk, Object, ObjectId, Origin};
+pub use read::{check_unique, objects};
+pub use scrub::{MASK, Scrubber};

@@ -50,6 +50,18 @@ pub struct ObjectId {
 }
 
 impl ObjectId {
+    /// The identity that a manifest states. None when apiVersion, kind or metadata.name is
+    /// missing, empty or not a string.
+    pub fn of(value: &Value) -> Option<Self> {
+        let gvk = Gvk::new(text(&value["apiVersion"])?, text(&value["kind"])?);
+        Some(ObjectId {
+            group: gvk.group,
+            kind: gvk.kind,
+            namespace: text(&value["metadata"]["namespace"]).map(str::to_owned),
+            name: text(&value["metadata"]["name"])?.to_owned(),
+        })
+    }
+
     /// Whether this is a core Secret, whose values are never shown.
     pub fn is_secret(&self) -> bool {
         self.group.is_empty() && self.kind == "Secret"
@@ -110,14 +122,8 @@ impl Object {
     /// Reads the identity off `value`. None when apiVersion, kind or metadata.name is missing,
     /// empty or not a string.
     pub fn new(value: Value, origin: Origin) -> Option<Self> {
-        let text = |v: &Value| v.as_str().filter(|s| !s.is_empty()).map(str::to_owned);
-        let gvk = Gvk::new(&text(&value["apiVersion"])?, &text(&value["kind"])?);
-        let id = ObjectId {
-            group: gvk.group.clone(),
-            kind: gvk.kind.clone(),
-            namespace: text(&value["metadata"]["namespace"]),
-            name: text(&value["metadata"]["name"])?,
-        };
+        let gvk = Gvk::new(text(&value["apiVersion"])?, text(&value["kind"])?);
+        let id = ObjectId::of(&value)?;
         Some(Object { id, gvk, value, origin })
     }
 
@@ -130,4 +136,8 @@ impl Object {
             None => metadata.remove("namespace"),
         };
     }
+}
+
+fn text(value: &Value) -> Option<&str> {
+    value.as_str().filter(|s| !s.is_empty())
 }

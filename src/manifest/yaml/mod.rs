@@ -12,7 +12,7 @@ mod scalar;
 mod spans;
 
 #[cfg(test)]
-mod tests;
+pub(in crate::manifest) mod tests;
 
 use std::sync::Arc;
 
@@ -54,10 +54,17 @@ pub fn load_with(text: &str, source: &str, exit: Exit) -> Result<Vec<Document>> 
         }
     };
     let mut documents = Vec::new();
-    for part in split(&source.text).map_err(|fault| error(fault, true))? {
+    let parts = split(&source.text).map_err(|fault| error(fault, true))?;
+    let many = parts.iter().filter(|p| !p.text.trim().is_empty()).count() > 1;
+    for part in parts {
         let shown = !holds_secret(part.text);
-        let read = build::documents(part.text);
-        for (value, root) in read.map_err(|fault| error(fault.moved(part.line), shown))? {
+        let read = build::documents(part.text).map_err(|mut fault| {
+            if many {
+                fault.message = format!("document {}: {}", documents.len() + 1, fault.message);
+            }
+            error(fault.moved(part.line), shown)
+        });
+        for (value, root) in read? {
             if value.is_null() {
                 continue;
             }
