@@ -125,8 +125,14 @@ impl Cluster {
         self.pki.admin()
     }
 
+    /// A new client certificate of this cluster's CA.
     pub(crate) fn user(&self, name: &str, groups: &[String]) -> Result<Pair> {
         self.pki.client(name, groups)
+    }
+
+    /// The key that goes with a client certificate (DER), if it is the administrator's or was made by this process.
+    pub(crate) fn client_pair(&self, certificate: &[u8]) -> Result<Option<Pair>> {
+        self.pki.client_pair(certificate)
     }
 
     /// One call to the API server as an administrator, without a kubectl process: milliseconds.

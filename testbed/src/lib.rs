@@ -26,6 +26,7 @@ mod pki;
 mod ports;
 mod process;
 mod progress;
+mod proxy;
 mod tools;
 
 pub use api::Answer;
@@ -37,3 +38,4 @@ pub use fleet::{DEFAULT_CLUSTERS, Fleet, down, status};
 pub use kubeconfig::{Context, User};
 pub use process::Process;
 pub use progress::wait_for;
+pub use proxy::{Fault, Hold, KillSwitch, Match, Proxy, Reply, Request, When};

@@ -1,13 +1,16 @@
 //! The certificates of a control plane: a CA of its own, a serving certificate for 127.0.0.1, client certificates, and the
 //! key pair of service account tokens.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, date_time_ymd,
 };
 
+use crate::api::certificate_der;
 use crate::cache::write_atomically;
 use crate::error::{Context, Error, Result};
 
@@ -17,6 +20,9 @@ pub(crate) struct Pair {
     pub(crate) certificate: String,
     pub(crate) key: String,
 }
+
+/// The client certificates that this process made, by their DER: a proxy that is shown one speaks to the API server with it.
+static MADE: Mutex<BTreeMap<Vec<u8>, Pair>> = Mutex::new(BTreeMap::new());
 
 /// The folder with a cluster's certificates and keys.
 #[derive(Clone, Debug)]
@@ -65,7 +71,20 @@ impl Pki {
         let key = KeyPair::from_pem(&self.read("ca.key")?).at(&self.path("ca.key"))?;
         let name = self.read("name")?;
         let issuer = Issuer::new(ca_params(&name), key);
-        sign_client(&issuer, user, groups)
+        let pair = sign_client(&issuer, user, groups)?;
+        let certificate = certificate_der(&pair)?.to_vec();
+        MADE.lock().unwrap_or_else(PoisonError::into_inner).insert(certificate, pair.clone());
+        Ok(pair)
+    }
+
+    /// The key that goes with a client certificate (DER), if it is the administrator's or was made by this process.
+    pub(crate) fn client_pair(&self, certificate: &[u8]) -> Result<Option<Pair>> {
+        let admin = self.admin()?;
+        if certificate_der(&admin)?.as_ref() == certificate {
+            return Ok(Some(admin));
+        }
+        let made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(made.get(certificate).cloned())
     }
 
     fn make(&self, cluster: &str) -> Result<()> {
