@@ -46,7 +46,7 @@ impl Problem {
 }
 
 /// A path as people write it: `spec.containers[0].env`, `metadata.labels[example.com/tier]`.
-fn dotted(path: &[String]) -> String {
+pub(super) fn dotted(path: &[String]) -> String {
     let mut out = String::new();
     for part in path {
         let plain = part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');

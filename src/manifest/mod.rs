@@ -1,6 +1,7 @@
 //! Manifests: YAML as kubectl reads it, object identity, secrets. Pure.
 
 mod check;
+mod edit;
 mod emit;
 mod mask;
 pub mod normal;
@@ -10,6 +11,7 @@ mod scrub;
 pub mod secret;
 pub mod yaml;
 
+pub use edit::apply_edits;
 pub use emit::{to_yaml, to_yaml_documents};
 pub use mask::{mask_one, mask_pair};
 pub use object::{Gvk, Object, ObjectId, Origin};

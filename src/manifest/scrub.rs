@@ -71,9 +71,9 @@ impl Scrubber {
         Self::default()
     }
 
-    /// Learns the values of a manifest or a live object, if it is a Secret; of another kind only
-    /// what a tool's annotation keeps of it is nothing to learn, so nothing happens. A Secret of
-    /// a wrong form is learned as well: its refusal may hold its values.
+    /// Learns the values of a manifest or a live object if it is a Secret; other kinds hold
+    /// nothing to learn. A Secret of a wrong form is learned too: the server's refusal of it
+    /// holds its values.
     pub fn learn(&self, object: &Value) {
         if !is_secret(object) {
             return;
@@ -129,7 +129,7 @@ impl Scrubber {
 
     /// Learns one secret text: a value of a Secret, a password from the environment, a token.
     pub fn learn_value(&self, value: &str) {
-        if value.len() < SHORTEST || COMMON.contains(&value.to_ascii_lowercase().as_str()) {
+        if value.trim().len() < SHORTEST || COMMON.contains(&value.to_ascii_lowercase().as_str()) {
             return;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -359,8 +359,8 @@ mod tests {
 
     #[test]
     fn short_and_common_values_are_left() {
-        let scrubber = knowing(&["", "1", "abc", "true", "False", "default"]);
-        let text = "1 abc true False default";
+        let scrubber = knowing(&["", "1", "abc", "     ", "true", "False", "default"]);
+        let text = "1 abc      true False default";
         assert_eq!(scrubber.scrub(text), text);
     }
 
@@ -376,7 +376,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_value_survives(
-            values in prop::collection::vec("[a-cé\\n \"]{4,12}", 1..8),
+            values in prop::collection::vec("[a-cé][a-cé\\n \"]{2,10}[a-cé]", 1..8),
             parts in prop::collection::vec("[a-cé\\n \"x]{0,6}", 1..8),
         ) {
             let scrubber = Scrubber::new();

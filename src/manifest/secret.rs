@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::Object;
 use super::check::{self, Problem};
 
-/// Whether the manifest is a core Secret.
+/// Whether the manifest is a core Secret. One without apiVersion, as in a server's list, is.
 pub fn is_secret(value: &Value) -> bool {
-    value["kind"] == "Secret" && value["apiVersion"] == "v1"
+    value["kind"] == "Secret" && !value["apiVersion"].as_str().is_some_and(|v| v.contains('/'))
 }
 
 /// Moves `stringData` into `data`, as the server does on writing: its keys win. Then a key that
