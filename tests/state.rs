@@ -1,5 +1,7 @@
 //! State on real control planes: locks, records, keys and releases.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are not in a `#[test]`")]
+
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -10,12 +12,13 @@ use mcd::cluster::state::release::{self, Stored};
 use mcd::cluster::state::{
     About, Member, Record, Release, ReleaseState, ReleaseSummary, StateNames, Store, Who,
 };
-use mcd::cluster::{Cluster, ConnectOptions, Kubeconfigs};
+use mcd::cluster::{Cluster, ConnectOptions, Kubeconfigs, Resource};
 use mcd::config::{AppName, ClusterSpec, TargetName};
 use mcd::error::{Error, Exit};
-use mcd::manifest::ObjectId;
+use mcd::manifest::{Gvk, ObjectId};
 use serde_json::{Value, json};
 use testbed::{Bed, Context, TestNamespace};
+use tokio_util::sync::CancellationToken;
 
 const CLUSTER: &str = "us-east";
 
@@ -26,6 +29,8 @@ struct Place {
     namespace: TestNamespace,
     /// Told when a lock is waited for.
     waiting: tokio::sync::Notify,
+    /// Ends the run.
+    cancel: CancellationToken,
     server: &'static testbed::Cluster,
     /// Kept for as long as the kubeconfig is used.
     _kubeconfig: testbed::Kubeconfig,
@@ -62,6 +67,7 @@ impl Place {
             names,
             namespace,
             waiting: tokio::sync::Notify::new(),
+            cancel: options.cancel.clone(),
             server,
             _kubeconfig: kubeconfig,
         }
@@ -103,6 +109,14 @@ impl Place {
         });
         let (status, text) = self.call("POST", self.path("leases", ""), Some(lease)).await;
         assert_eq!(status, 201, "{text}");
+    }
+
+    /// Changes the lease as someone else would.
+    async fn patch_lease(&self, patch: Value) {
+        let leases = Resource::new(Gvk::new("coordination.k8s.io/v1", "Lease"), "leases", true);
+        let (namespace, name) = (Some(self.namespace.name()), self.names.lease());
+        let patched = self.cluster.merge_patch(&leases, namespace, &name, &patch, "bob", false);
+        patched.await.unwrap();
     }
 
     async fn lock(&self, seconds: u64) -> Result<(Guard, Holder, Vec<String>), Error> {
@@ -252,20 +266,33 @@ async fn a_holder_elsewhere_that_renews_keeps_the_lock() {
     let place = Place::new("lock").await;
     place.foreign_lease(600, 0).await;
     let renewal = async {
-        let mut lease = place.get("leases", "mcd.web").await;
         // Until the watcher has looked once, a renewal would be no news to it.
         place.waiting.notified().await;
         let renewed = place.cluster.now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string();
-        lease["spec"]["renewTime"] = renewed.into();
-        let (status, text) = place.call("PUT", place.path("leases", "mcd.web"), Some(lease)).await;
-        assert_eq!(status, 200, "{text}");
+        place.patch_lease(json!({"spec": {"renewTime": renewed}})).await;
     };
     let (locked, ()) = tokio::join!(place.lock(60), renewal);
     let error = locked.err().unwrap();
     assert_eq!(error.exit(), Exit::Blocked);
     assert!(error.message().starts_with("locked by bob@ci since 20"), "{error}");
     let error = unlock(&place.cluster, &place.names).await.unwrap_err();
-    assert!(error.hints()[0].contains("can be freed in 60"), "{error:?}");
+    assert!(error.hints()[0].contains("the lock can be freed in "), "{error:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn waiting_for_a_lock_ends_with_the_run_and_a_cancelled_run_still_gives_its_own_up() {
+    let place = Place::new("lock").await;
+    let (guard, _, _) = place.lock(60).await.unwrap();
+    place.cancel.cancel();
+    guard.release().await.unwrap();
+    let place = Place::new("lock").await;
+    place.foreign_lease(600, 0).await;
+    let interrupt = async {
+        place.waiting.notified().await;
+        place.cancel.cancel();
+    };
+    let (locked, ()) = tokio::join!(place.lock(60), interrupt);
+    assert_eq!(locked.err().unwrap().exit(), Exit::Interrupted);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -298,11 +325,7 @@ async fn a_lock_is_renewed_and_a_lost_one_stops_writing() {
     }
     guard.fence().check().unwrap();
     // Someone annotates the lease: it is still ours.
-    let mut lease = place.get("leases", "mcd.web").await;
-    lease["metadata"]["annotations"]["note"] = "hello".into();
-    lease["metadata"]["resourceVersion"] = Value::Null;
-    let put = |lease| place.call("PUT", place.path("leases", "mcd.web"), Some(lease));
-    assert_eq!(put(lease.clone()).await.0, 200);
+    place.patch_lease(json!({"metadata": {"annotations": {"note": "hello"}}})).await;
     let before = look(&place.cluster, &place.names).await.unwrap().unwrap().renewed;
     let started = Instant::now();
     while look(&place.cluster, &place.names).await.unwrap().unwrap().renewed == before {
@@ -310,8 +333,7 @@ async fn a_lock_is_renewed_and_a_lost_one_stops_writing() {
     }
     guard.fence().check().unwrap();
     // Someone else takes it.
-    lease["spec"]["holderIdentity"] = "bob@ci".into();
-    assert_eq!(put(lease).await.0, 200);
+    place.patch_lease(json!({"spec": {"holderIdentity": "bob@ci"}})).await;
     let fence = guard.fence();
     let lost = fence.lost().cancelled();
     tokio::time::timeout(Duration::from_secs(20), lost).await.expect("it is noticed");
