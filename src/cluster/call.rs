@@ -330,6 +330,3 @@ fn random() -> f64 {
         Err(_) => 0.5,
     }
 }
-
-#[cfg(test)]
-mod tests;

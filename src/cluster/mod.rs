@@ -12,8 +12,6 @@ mod connect;
 mod credentials;
 mod discovery;
 mod error;
-#[cfg(test)]
-mod fake;
 mod kubeconfig;
 mod note;
 mod proxy;

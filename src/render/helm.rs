@@ -30,20 +30,20 @@ const CLUSTER: [&str; 13] = [
     "--qps",
     "--dry-run=server",
 ];
-/// Flags that a key of the application file stands for, and that key.
+/// Flags that something else stands for, and what that is.
 const KEYS: [(&str, &str); 14] = [
-    ("--namespace", "namespace"),
-    ("-n", "namespace"),
-    ("--kube-version", "render.helm.kubeVersion"),
-    ("--api-versions", "render.helm.apiVersions"),
-    ("-a", "render.helm.apiVersions"),
-    ("--values", "render.helm.values"),
-    ("-f", "render.helm.values"),
-    ("--generate-name", "render.helm.release"),
-    ("-g", "render.helm.release"),
-    ("--name-template", "render.helm.release"),
-    ("--output-dir", "mcd render --out"),
-    ("--release-name", "mcd render --out"),
+    ("--namespace", "`namespace`"),
+    ("-n", "`namespace`"),
+    ("--kube-version", "`render.helm.kubeVersion`"),
+    ("--api-versions", "`render.helm.apiVersions`"),
+    ("-a", "`render.helm.apiVersions`"),
+    ("--values", "`render.helm.values`"),
+    ("-f", "`render.helm.values`"),
+    ("--generate-name", "`render.helm.release`"),
+    ("-g", "`render.helm.release`"),
+    ("--name-template", "`render.helm.release`"),
+    ("--output-dir", "`mcd render --out`"),
+    ("--release-name", "`mcd render --out`"),
     ("--username", "the environment or a login file"),
     ("--password", "the environment or a login file"),
 ];
@@ -131,9 +131,10 @@ fn check_args(target: &Target, render: &HelmRender) -> Result<()> {
     if dry_run || render.args.iter().any(|arg| arg == "--dry-run=server") {
         return Err(cluster("helm --dry-run=server"));
     }
-    for (known, key) in KEYS {
+    for (known, instead) in KEYS {
         refuse(tool, &render.args, &[known], |flag| {
-            Error::config(format!("`{flag}` cannot be set in `args`")).hint(format!("use `{key}`"))
+            Error::config(format!("`{flag}` cannot be set in `args`"))
+                .hint(format!("use {instead}"))
         })?;
     }
     if !target.allow_plugins {

@@ -129,6 +129,11 @@ impl Renderer {
             Render::Helm(render) => self.helm(target, render, capabilities).await,
         };
         let settle = |mut rendered: Rendered| {
+            let (objects, warnings) = manifest::apply_edits(rendered.objects, target)?;
+            rendered.objects = objects;
+            rendered.warnings.extend(warnings);
+            // Patches may have made Secrets, or changed them.
+            rendered.objects.iter().for_each(|object| self.scrubber.learn(&object.value));
             manifest::check_unique(&rendered.objects)?;
             if rendered.objects.is_empty() {
                 rendered.warnings.push("rendering gave no objects".to_owned());

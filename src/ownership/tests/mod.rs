@@ -1,7 +1,6 @@
 //! Tables and properties of ownership.
 
 mod digests;
-mod judging;
 mod managers;
 mod patches;
 mod sets;
