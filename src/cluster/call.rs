@@ -330,3 +330,6 @@ fn random() -> f64 {
         Err(_) => 0.5,
     }
 }
+
+#[cfg(test)]
+mod tests;

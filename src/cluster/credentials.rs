@@ -252,3 +252,6 @@ fn parse(stdout: &[u8]) -> Option<Credential> {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     Some(Credential { number, token, certificate, expires })
 }
+
+#[cfg(test)]
+mod tests;

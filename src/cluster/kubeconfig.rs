@@ -115,6 +115,9 @@ impl Kubeconfigs {
 
     pub(super) fn entry(&self, spec: &ClusterSpec, options: &ConnectOptions) -> Result<Entry> {
         let named = |error: Error| error.in_target(&spec.name);
+        if spec.in_cluster {
+            return in_cluster(options).map_err(named);
+        }
         let files = self.files(spec.kubeconfig.as_deref()).map_err(named)?;
         self.entry_in(&files, spec, options).map_err(named)
     }
@@ -208,10 +211,7 @@ impl Kubeconfigs {
         config.tls_server_name = cluster.tls_server_name.clone().filter(|name| !name.is_empty());
         config.proxy_url = proxy;
         config.disable_compression = cluster.disable_compression.unwrap_or(false);
-        config.connect_timeout = Some(options.connect_timeout);
-        // Our own bounds and retries are around each call; kube's would stall silently.
-        config.write_timeout = None;
-        config.default_retry = false;
+        bound(&mut config, options);
         Ok((config, server))
     }
 
@@ -224,14 +224,37 @@ impl Kubeconfigs {
     ) -> Result<(kube::Config, Option<Arc<Plugin>>), String> {
         let exec = user.exec.take();
         let plugin = exec.map(|exec| self.inner.plugins.plugin(exec, cluster)).transpose()?;
-        if let Some(someone) = &options.impersonate {
-            user.impersonate = Some(someone.user.clone());
-            user.impersonate_groups = Some(someone.groups.clone());
-            user.impersonate_uid = None;
-            user.impersonate_user_extra = None;
-        }
+        impersonate(&mut user, options);
         config.auth_info = user;
         Ok((config, plugin))
+    }
+}
+
+/// The pod's service account, in a cluster that mcd runs in itself.
+fn in_cluster(options: &ConnectOptions) -> Result<Entry> {
+    let mut config = kube::Config::incluster_env().map_err(|error| {
+        Error::config("`inCluster: true` works only in a pod with a service account")
+            .because(super::call::causes(&error))
+    })?;
+    bound(&mut config, options);
+    impersonate(&mut config.auth_info, options);
+    let server = Server::new(&config.cluster_url, config.root_cert.as_deref(), false);
+    Ok(Entry { server, user_name: None, config, plugin: None })
+}
+
+/// Our own bounds and retries are around each call; kube's would stall silently.
+fn bound(config: &mut kube::Config, options: &ConnectOptions) {
+    config.connect_timeout = Some(options.connect_timeout);
+    config.write_timeout = None;
+    config.default_retry = false;
+}
+
+fn impersonate(user: &mut AuthInfo, options: &ConnectOptions) {
+    if let Some(someone) = &options.impersonate {
+        user.impersonate = Some(someone.user.clone());
+        user.impersonate_groups = Some(someone.groups.clone());
+        user.impersonate_uid = None;
+        user.impersonate_user_extra = None;
     }
 }
 

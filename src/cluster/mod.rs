@@ -12,6 +12,8 @@ mod connect;
 mod credentials;
 mod discovery;
 mod error;
+#[cfg(test)]
+mod fake;
 mod kubeconfig;
 mod note;
 mod proxy;

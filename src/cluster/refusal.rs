@@ -472,7 +472,7 @@ fn is_immutable(message: &str) -> bool {
         "may not be changed",
         "cannot be changed",
         "cannot change roleRef",
-        "for fields other than",
+        "fields other than",
         "can not be less than",
         "can not be decreased",
         "field can not be",

@@ -1,10 +1,49 @@
-//! Fleet and Application as written → resolved targets. Pure; spans are kept for errors.
+//! Fleet and Application as written → resolved targets. Pure but for [`Disk`], the one edge where
+//! files are read and paths made canonical.
+//!
+//! A file becomes a tree that knows the place of each value (`read`, `node`). The tree is decoded
+//! to the types of the format (`application`, `fleet`, `forms`), which finds unknown keys and
+//! wrong types; then, for each selected cluster, overrides are merged (`merge`), templates
+//! resolved (`template`), and the result decoded again and checked (`settings`). All errors end
+//! with exit 3 and name file, line and column.
+//!
+//! To add a setting: a field in `application` with a doc comment (that is the schema's text), its
+//! check in `settings`, its place in [`Target`] and in `provenance`; then write the schemas anew
+//! and add a sample to `tests/config`.
 
+mod application;
+mod clusters;
+mod decode;
+mod fleet;
+mod forms;
+mod merge;
 mod name;
+mod names;
+mod node;
+mod paths;
+mod project;
+mod provenance;
+mod read;
+mod resolve;
+mod schema;
+mod selector;
+mod settings;
 mod target;
+mod template;
+mod vars;
+mod version;
 
 pub use name::{AppName, TargetName};
+pub use project::Project;
+pub use read::{Disk, Files, Memory};
+pub use resolve::Resolver;
+pub use schema::{SchemaKind, schema};
+pub use selector::{Expression, Operator, Selector};
 pub use target::{
     ClusterSpec, HelmRender, Hooks, ImageOverride, KustomizeRender, ManifestPatch, PatchOperations,
     PatchTarget, Render, ReplicaOverride, Target, ValuesSource,
 };
+pub use version::version_requirement;
+
+/// The version of the format of both files.
+pub const API_VERSION: &str = "mcd.dev/v1alpha1";

@@ -24,8 +24,16 @@ pub type Key = [u8; 32];
 pub struct Digest([u8; 16]);
 
 impl Digest {
-    /// The keyed hash of `text`. `purpose` keeps digests of different things apart.
-    pub(crate) fn of(key: &Key, purpose: &str, text: &str) -> Digest {
+    /// The keyed hash of a value, whatever its spelling. `purpose` keeps digests of different
+    /// things apart.
+    pub(crate) fn of_json(key: &Key, purpose: &str, value: &Value) -> Digest {
+        let mut text = String::new();
+        write_canonical(value, &mut text);
+        Digest::of(key, purpose, &text)
+    }
+
+    /// The keyed hash of `text`.
+    fn of(key: &Key, purpose: &str, text: &str) -> Digest {
         let mut bytes = [0; 16];
         // HMAC takes keys of any length, so this cannot fail.
         if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) {
@@ -84,9 +92,7 @@ impl<'de> Deserialize<'de> for Digest {
 /// The digest of a manifest as it is sent. The order of keys and the spelling of numbers are no
 /// part of it.
 pub fn manifest_digest(key: &Key, manifest: &Value) -> Digest {
-    let mut text = String::new();
-    write_canonical(manifest, &mut text);
-    Digest::of(key, "manifest", &text)
+    Digest::of_json(key, "manifest", manifest)
 }
 
 /// The digest of a live object over what `manager` applied: uid, whether it is terminating, the

@@ -6,22 +6,28 @@
 //! - [`manifest_digest`], [`live_digest`]: the fast path.
 //! - [`classify`], [`deployer_of`]: what another manager is to us.
 //! - [`judge`]: what a plan does about every other manager of an object.
+//! - [`autoscaled`]: whose replicas are not ours.
 //! - [`take`], [`relinquish`], [`predict_take`]: the patches, and what a take will remove.
 
 mod digest;
 mod entry;
 mod fields;
 mod json;
+mod judge;
 mod managers;
 mod patch;
 mod path;
+mod replicas;
 
 pub use digest::{Digest, Key, live_digest, manifest_digest};
 pub use entry::{Entry, Operation, entries, our_entry};
 pub use fields::FieldSet;
+pub(crate) use json::same;
+pub use judge::{Judgement, Left, Revert, Stop, judge};
 pub use managers::{Deployer, ManagerClass, OUR_PREFIX, classify, deployer_of};
 pub use patch::{predict_take, relinquish, take};
 pub use path::{FieldPath, Literal, Segment, remove_path};
+pub use replicas::autoscaled;
 
 #[cfg(test)]
 mod tests;

@@ -48,7 +48,7 @@ pub fn take(live: &Value, indexes: &[usize], ours: &str, now: &str) -> Option<Va
         .map(|(_, raw)| raw.clone())
         .collect();
     rest.push(united);
-    patch(live, rest)
+    patch(live, &rest)
 }
 
 /// What [`take`] would add to our set from one entry, for [`predict_take`].
@@ -77,10 +77,10 @@ pub fn relinquish(live: &Value, paths: &[FieldPath], ours: &str) -> Option<Value
     let mut all = raw_entries(live).to_vec();
     let raw = all.get_mut(own.index)?.as_object_mut()?;
     raw.insert("fieldsV1".into(), fields.to_json());
-    patch(live, all)
+    patch(live, &all)
 }
 
-fn patch(live: &Value, managed_fields: Vec<Value>) -> Option<Value> {
+fn patch(live: &Value, managed_fields: &[Value]) -> Option<Value> {
     let version = live["metadata"]["resourceVersion"].as_str()?;
     Some(json!([
         {"op": "replace", "path": "/metadata/managedFields", "value": managed_fields},

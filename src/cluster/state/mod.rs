@@ -4,11 +4,13 @@
 mod about;
 mod codec;
 mod key;
+mod kinds;
 pub mod lease;
 mod names;
 mod record;
 pub mod release;
 mod secret;
+mod store;
 pub mod who;
 
 #[cfg(test)]
@@ -21,3 +23,4 @@ pub use names::{APP_LABEL, STATE_LABEL, StateNames};
 pub use record::{Digests, KEPT_SUMMARIES, Member, Record};
 pub use release::Release;
 pub use secret::Unfit;
+pub use store::{ResourceVersion, Staged, Store};

@@ -34,21 +34,31 @@ pub struct StateNames {
 impl StateNames {
     /// The names for a target.
     pub fn of(target: &Target) -> Self {
+        let own = target.state_namespace_is_set.then_some(target.state_namespace.as_str());
+        Self::new(&target.name, &target.app, &target.namespace, own)
+    }
+
+    /// The names for an application in a namespace, whose state has a namespace of its own or not.
+    pub fn new(
+        target: &TargetName,
+        app: &AppName,
+        namespace: &str,
+        state_namespace: Option<&str>,
+    ) -> Self {
         // With a namespace of its own for state, two deployments of one application into two
         // namespaces meet there; then every name carries the namespace.
-        let base = if target.state_namespace_is_set {
-            format!("{}.{}", target.namespace, target.app)
-        } else {
-            target.app.to_string()
+        let base = match state_namespace {
+            Some(_) => format!("{namespace}.{app}"),
+            None => app.to_string(),
         };
-        let full = format!("{}.{base}", target.state_namespace);
+        let state_namespace = state_namespace.unwrap_or(namespace);
         StateNames {
-            target: target.name.clone(),
-            app: target.app.clone(),
-            namespace: target.state_namespace.clone(),
-            app_label: bounded(&full, 63),
+            target: target.clone(),
+            app: app.clone(),
+            namespace: state_namespace.to_owned(),
+            app_label: bounded(&format!("{state_namespace}.{base}"), 63),
             // The server's bound on a field manager is 128 characters.
-            manager: bounded(&format!("mcd:{}/{base}", target.state_namespace), 128),
+            manager: bounded(&format!("mcd:{state_namespace}/{base}"), 128),
             base,
         }
     }
@@ -125,12 +135,15 @@ fn bounded(text: &str, max: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::target;
     use super::*;
+
+    fn named(app: &str, namespace: &str, state: Option<&str>) -> StateNames {
+        StateNames::new(&TargetName::new("us-east"), &AppName::new(app), namespace, state)
+    }
 
     #[test]
     fn names_are_those_of_the_design() {
-        let names = StateNames::of(&target("web", "shop", None));
+        let names = named("web", "shop", None);
         assert_eq!(names.namespace, "shop");
         assert_eq!(names.app_label, "shop.web");
         assert_eq!(names.manager, "mcd:shop/web");
@@ -146,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_state_namespace_of_its_own_puts_the_namespace_into_every_name() {
-        let names = StateNames::of(&target("web", "shop", Some("mcd-system")));
+        let names = named("web", "shop", Some("mcd-system"));
         assert_eq!(names.namespace, "mcd-system");
         assert_eq!(names.record(), "mcd.shop.web");
         assert_eq!(names.key(), "mcd-key.shop.web");
@@ -154,7 +167,7 @@ mod tests {
         assert_eq!(names.release(7, 1), "mcd-release.shop.web.7");
         assert_eq!(names.app_label, "mcd-system.shop.web");
         assert_eq!(names.manager, "mcd:mcd-system/shop.web");
-        let other = StateNames::of(&target("web", "blog", Some("mcd-system")));
+        let other = named("web", "blog", Some("mcd-system"));
         assert_ne!(names.app_label, other.app_label);
         assert_ne!(names.manager, other.manager);
         assert_ne!(names.record(), other.record());
@@ -163,13 +176,13 @@ mod tests {
     #[test]
     fn a_long_label_keeps_52_characters_and_a_digest() {
         let namespace = "n".repeat(63);
-        let names = StateNames::of(&target("web", &namespace, None));
+        let names = named("web", &namespace, None);
         assert_eq!(names.app_label.len(), 63);
         assert_eq!(&names.app_label[..53], format!("{}-", "n".repeat(52)));
-        let other = StateNames::of(&target("api", &namespace, None));
+        let other = named("api", &namespace, None);
         assert_ne!(names.app_label, other.app_label, "the digest is over the whole name");
         let app = "a".repeat(40);
-        let names = StateNames::of(&target(&app, &namespace, Some(&"s".repeat(63))));
+        let names = named(&app, &namespace, Some(&"s".repeat(63)));
         assert!(names.manager.len() <= 128);
         assert!(names.release_elsewhere(u64::MAX, 99).len() <= 253);
     }

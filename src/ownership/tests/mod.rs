@@ -1,6 +1,7 @@
 //! Tables and properties of ownership.
 
 mod digests;
+mod judging;
 mod managers;
 mod patches;
 mod sets;

@@ -2,10 +2,12 @@
 //! and what is decided is pure; `hold` does the calls.
 
 mod decide;
+mod hold;
 mod process;
 mod view;
 
 pub use decide::{Decision, Observed, Takeover, Unlock, decide, may_unlock};
+pub use hold::{Acquire, Fence, Guard, Waiting, acquire, look, unlock};
 pub use process::{Liveness, Process};
 pub use view::{Holder, LeaseView};
 

@@ -3,9 +3,11 @@
 mod parts;
 mod retention;
 
-pub use parts::{Head, Missing, PartCount, Stored, StoredPart};
+pub(super) use parts::mark_patch;
+pub use parts::{Head, NUMBER_LABEL, PartCount, Stored, StoredPart};
 pub use retention::{MAX_BYTES, MAX_COUNT, expired};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -68,6 +70,25 @@ pub fn next_number(record: Option<&Record>, listed: &[Stored]) -> u64 {
     recorded.chain(listed).max().unwrap_or(0).saturating_add(1)
 }
 
+/// What is to be marked so that the releases' metadata says what the record says, after a run that
+/// was broken off. The record has the last word. A release that it does not know, or knows as
+/// staged, was never applied whole: with no rollout open, it has failed.
+pub fn repairs(record: Option<&Record>, listed: &[Stored], now: Timestamp) -> Vec<ReleaseSummary> {
+    let heads = listed.iter().filter_map(|stored| stored.head.as_ref()).map(|head| &head.summary);
+    heads
+        .filter_map(|listed| {
+            let recorded = record.and_then(|record| record.release(listed.number));
+            let mut right = recorded.unwrap_or(listed).clone();
+            if right.state == ReleaseState::Staged {
+                right.state = ReleaseState::Failed;
+                right.finished = Some(now);
+                right.message = Some("interrupted".into());
+            }
+            (right.state != listed.state).then_some(right)
+        })
+        .collect()
+}
+
 /// The namespace of a Secret, which decides in which namespace its values may be kept; none for
 /// every other object.
 fn secret_namespace(object: &Value) -> Option<&str> {
@@ -93,5 +114,39 @@ mod tests {
         assert_eq!(next_number(None, &[listed(9)]), 10);
         record.active = Some(20);
         assert_eq!(next_number(Some(&record), &[listed(9)]), 21);
+    }
+
+    #[test]
+    fn releases_of_a_broken_off_run_are_marked_as_the_record_says() {
+        use ReleaseState::{Active, Failed, Staged, Superseded};
+        let stored = |number, state| Stored {
+            number,
+            head: Some(Head { summary: summary(number, state), parts: PartCount::default() }),
+            parts: Vec::new(),
+        };
+        let now = "2026-01-02T04:00:00Z".parse().unwrap();
+        let marks = |record: Option<&Record>, listed: &[Stored]| -> Vec<_> {
+            repairs(record, listed, now).into_iter().map(|s| (s.number, s.state)).collect()
+        };
+        let mut record = Record::new(&names(), "shop");
+        record.note(summary(3, Active));
+        record.note(summary(4, Active));
+        record.note(summary(5, Staged));
+        let listed = [
+            stored(1, Superseded), // no longer in the record
+            stored(2, Staged),     // a run that ended before it wrote the record
+            stored(3, Active),     // a run that ended before it marked the previous release
+            stored(4, Staged),     // … and the one that it applied
+            stored(5, Staged),     // a run that ended while it applied
+            Stored { number: 6, head: None, parts: Vec::new() },
+        ];
+        let expected = [(2, Failed), (3, Superseded), (4, Active), (5, Failed)];
+        assert_eq!(marks(Some(&record), &listed), expected);
+        assert_eq!(marks(None, &listed), [(2, Failed), (4, Failed), (5, Failed)]);
+        let failed = &repairs(Some(&record), &listed[1..2], now)[0];
+        assert_eq!(failed.message.as_deref(), Some("interrupted"));
+        assert_eq!(failed.finished, Some(now));
+        record.note(summary(5, Failed));
+        assert_eq!(marks(Some(&record), &[stored(4, Active), stored(5, Failed)]), []);
     }
 }

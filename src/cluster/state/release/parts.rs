@@ -20,7 +20,7 @@ use crate::error::{Error, Exit, Result};
 const SECRET_TYPE: &str = "mcd.dev/release.v1";
 const DATA_KEY: &str = "release";
 /// The release's number.
-const NUMBER_LABEL: &str = "mcd.dev/release";
+pub const NUMBER_LABEL: &str = "mcd.dev/release";
 /// The part's number, from 1.
 const PART_LABEL: &str = "mcd.dev/release-part";
 /// Where the release stands; on the head only.
@@ -69,20 +69,6 @@ pub struct Stored {
     pub head: Option<Head>,
     /// Names of the Secrets in the state namespace.
     pub parts: Vec<String>,
-}
-
-/// What keeps a release from being loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Missing {
-    /// There is no such release.
-    Release,
-    /// A part of it is gone.
-    Part {
-        /// Its namespace.
-        namespace: String,
-        /// Its Secret's name.
-        name: String,
-    },
 }
 
 /// What a part holds of the objects: at which place of the whole each stands.

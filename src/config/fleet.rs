@@ -1,0 +1,103 @@
+//! The fleet file as written.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::API_VERSION;
+
+/// A fleet: the clusters that applications can be deployed to. A platform team owns it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
+#[schemars(rename = "Fleet")]
+pub(crate) struct FleetFile {
+    /// The version of this format.
+    #[serde(rename = "apiVersion")]
+    pub(crate) _api_version: ApiVersion,
+    /// What the file is.
+    #[serde(rename = "kind")]
+    pub(crate) _kind: FleetKind,
+    /// The clusters, in the order in which tables show them.
+    pub(crate) clusters: Vec<ClusterEntry>,
+    /// Where versions of the rendering tools are, when they are not on PATH.
+    #[serde(default)]
+    pub(crate) tools: ToolsEntry,
+    /// What applications may do.
+    #[serde(default)]
+    pub(crate) allow: AllowEntry,
+}
+
+/// The version of the format.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) enum ApiVersion {
+    #[serde(rename = "mcd.dev/v1alpha1")]
+    V1Alpha1,
+}
+
+// The one constant of design §2; serde's attributes take literals only.
+const _: () = assert!(matches!(API_VERSION.as_bytes(), b"mcd.dev/v1alpha1"));
+
+/// The kind of a fleet file.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) enum FleetKind {
+    Fleet,
+}
+
+/// A cluster: one API server, reached through a context of a kubeconfig.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
+#[schemars(rename = "Cluster")]
+pub(crate) struct ClusterEntry {
+    /// The cluster's name in tables, selectors and `-t`: unique in the fleet; lower-case letters,
+    /// digits, `-`, `.` and `_`, at most 63.
+    pub(crate) name: String,
+    /// The kubeconfig's context. Default: the name. The kubeconfig's current context is never
+    /// used.
+    pub(crate) context: Option<String>,
+    /// The kubeconfig file, relative to this file. Default: `--kubeconfig`, then `$KUBECONFIG`
+    /// (a list, merged as kubectl does), then `~/.kube/config`.
+    pub(crate) kubeconfig: Option<String>,
+    /// Use the service account of the pod that mcd runs in, and no kubeconfig.
+    #[serde(default)]
+    pub(crate) in_cluster: bool,
+    /// What selectors match on.
+    #[serde(default)]
+    pub(crate) labels: BTreeMap<String, String>,
+    /// What templates read as `values`.
+    #[serde(default)]
+    pub(crate) values: BTreeMap<String, Value>,
+    /// The Kubernetes version that offline commands give helm, such as `"1.34"`.
+    pub(crate) kube_version: Option<String>,
+    /// The API versions that offline commands give helm, such as `monitoring.coreos.com/v1`.
+    #[serde(default)]
+    pub(crate) api_versions: Vec<String>,
+}
+
+/// Where versions of the rendering tools are: version → path of the binary, relative to this
+/// file.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
+#[schemars(rename = "Tools")]
+pub(crate) struct ToolsEntry {
+    /// Versions of kustomize.
+    #[serde(default)]
+    pub(crate) kustomize: BTreeMap<String, String>,
+    /// Versions of helm.
+    #[serde(default)]
+    pub(crate) helm: BTreeMap<String, String>,
+}
+
+/// What applications may do.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
+#[schemars(rename = "Allow")]
+pub(crate) struct AllowEntry {
+    /// Let rendering run code of the repository: kustomize's exec functions and alpha plugins,
+    /// helm's post-renderers.
+    #[serde(default)]
+    pub(crate) plugins: bool,
+}

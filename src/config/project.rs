@@ -1,0 +1,117 @@
+//! What configuration comes to: the targets of an application, and the choice among them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::selector::{Selectable, Selector, matcher, unknown_name};
+use super::{AppName, ClusterSpec, Target};
+use crate::error::{Error, Result};
+
+/// An application with its fleet, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Project {
+    /// The application.
+    pub app: AppName,
+    /// Its file: absolute, in a canonical folder.
+    pub file: PathBuf,
+    /// The folder that inputs of rendering stay inside; see [`Target::root`].
+    pub root: PathBuf,
+    /// All clusters of the fleet, in its order.
+    pub clusters: Vec<ClusterSpec>,
+    /// The targets that `select` selects, in the order of the fleet; at least one.
+    pub targets: Vec<Target>,
+    /// What is probably wrong.
+    pub warnings: Vec<Error>,
+}
+
+impl Selectable for Target {
+    fn name(&self) -> &str {
+        self.name.as_str()
+    }
+    fn labels(&self) -> &BTreeMap<String, String> {
+        &self.cluster.labels
+    }
+}
+
+impl Selectable for ClusterSpec {
+    fn name(&self) -> &str {
+        self.name.as_str()
+    }
+    fn labels(&self) -> &BTreeMap<String, String> {
+        &self.labels
+    }
+}
+
+impl Project {
+    /// The targets that `-t` (names or globs, any of them) and `-l` (all of it) choose, in the
+    /// order of the fleet. Neither: all.
+    ///
+    /// # Errors
+    /// Exit 3: a name, a glob or the selector chooses none.
+    pub fn narrow(&self, names: &[String], selector: Option<&Selector>) -> Result<Vec<Target>> {
+        let mut chosen = vec![names.is_empty(); self.targets.len()];
+        for name in names {
+            let matcher = matcher(name)?;
+            let mut any = false;
+            for (target, chosen) in self.targets.iter().zip(&mut chosen) {
+                if matcher.is_match(target.name.as_str()) {
+                    (*chosen, any) = (true, true);
+                }
+            }
+            if !any {
+                return Err(self.no_target(name));
+            }
+        }
+        if let Some(selector) = selector {
+            if let Some((_, error)) = selector.check(&self.clusters).into_iter().next() {
+                return Err(error);
+            }
+            for (target, chosen) in self.targets.iter().zip(&mut chosen) {
+                *chosen &= selector.matches(target);
+            }
+        }
+        let targets: Vec<Target> = self
+            .targets
+            .iter()
+            .zip(chosen)
+            .filter(|(_, chosen)| *chosen)
+            .map(|(target, _)| target.clone())
+            .collect();
+        match selector {
+            Some(selector) if targets.is_empty() => {
+                let of = if names.is_empty() { "targets" } else { "targets that `-t` names" };
+                Err(Error::config(format!("`{selector}` selects none of the {of}"))
+                    .hint(labels_of(&self.targets)))
+            }
+            _ => Ok(targets),
+        }
+    }
+
+    fn no_target(&self, name: &str) -> Error {
+        let excluded = self.clusters.iter().any(|cluster| cluster.name.as_str() == name);
+        if excluded {
+            return Error::config(format!("the cluster `{name}` is no target of `{}`", self.app))
+                .hint("the `select` of the application does not select it");
+        }
+        unknown_name("target", name, &self.targets)
+    }
+}
+
+/// What can be selected, for the hint of a selector that selects nothing.
+pub(crate) fn labels_of(all: &[impl Selectable]) -> String {
+    const SHOWN: usize = 10;
+    let mut lines: Vec<String> = all
+        .iter()
+        .take(SHOWN)
+        .map(|one| {
+            let labels: Vec<String> =
+                one.labels().iter().map(|(key, value)| format!("{key}={value}")).collect();
+            let labels = if labels.is_empty() { "no labels".to_owned() } else { labels.join(",") };
+            format!("{}: {labels}", one.name())
+        })
+        .collect();
+    if all.len() > SHOWN {
+        lines.push(format!("and {} more", all.len() - SHOWN));
+    }
+    format!("there are:\n{}", lines.join("\n"))
+}

@@ -1,0 +1,266 @@
+//! What a plan does about every other manager of an object: the table of design §6, "Other
+//! managers' fields".
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::entry::{Entry, Operation, entries};
+use super::managers::{Deployer, ManagerClass, classify_with, deployer_of};
+use super::path::FieldPath;
+use crate::cluster::FieldConflict;
+
+/// What is done about the other managers of one object. `take` first, then the apply, with force
+/// when there were conflicts; with a stop none of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judgement {
+    /// Indexes in `metadata.managedFields` of the entries that become ours.
+    pub take: Vec<usize>,
+    /// Values that go back to the manifest's.
+    pub revert: Vec<Revert>,
+    /// Entries whose fields stay as they are, but for those that a revert names.
+    pub left: Vec<Left>,
+    /// Why the object must not be applied as things stand.
+    pub stop: Vec<Stop>,
+}
+
+/// Values of one manager that an apply sets back to the manifest's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Revert {
+    /// The manager.
+    pub manager: String,
+    /// When it last wrote (RFC 3339), where the server knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// What goes back.
+    pub fields: Vec<FieldPath>,
+}
+
+/// An entry that is left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Where it stands in `metadata.managedFields`.
+    pub index: usize,
+    /// What its manager is to us.
+    pub class: ManagerClass,
+}
+
+/// A reason to leave an object alone until someone has decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stop {
+    /// The manager; empty when only labels and annotations speak of another deployer.
+    pub manager: String,
+    /// The fields in conflict; empty when it is about the object as a whole.
+    pub fields: Vec<FieldPath>,
+    /// Why, as a fragment.
+    pub why: String,
+    /// What to do, as a fragment.
+    pub how: String,
+}
+
+/// Judges the other managers of a live object for the manager `ours`. `conflicts` are those of an
+/// apply without force; none were asked for or met: an empty list. `force_conflicts`: the user
+/// wants to win against controllers and other appliers. It never wins over another deployer or
+/// another application, which would only write again.
+pub fn judge(
+    live: &Value,
+    ours: &str,
+    conflicts: &[FieldConflict],
+    force_conflicts: bool,
+) -> Judgement {
+    let all = entries(live);
+    let deployer = deployer_of(live, ours);
+    let first_contact = !all.iter().any(|entry| entry.is_apply_of(ours));
+    let mut judgement = Judgement::default();
+    for entry in all.iter().filter(|entry| !entry.fields.is_empty()) {
+        match classify_with(entry, ours, deployer.as_ref()) {
+            ManagerClass::Ours => {}
+            ManagerClass::OursByUpdate | ManagerClass::Declared => judgement.take.push(entry.index),
+            ManagerClass::Deployer(found) => {
+                judgement.stop_by(&entry.manager, &deployed_by(&found), OTHER_DEPLOYER);
+            }
+            ManagerClass::OtherApplication(app) => {
+                let why = format!("it belongs to the application `{app}`");
+                judgement.stop_by(&entry.manager, &why, OTHER_APPLICATION);
+            }
+            // Someone's declared set too, but nobody says that it may be taken.
+            ManagerClass::OtherApply if first_contact && !force_conflicts => {
+                let why = format!("`{}` applies it too", entry.manager);
+                judgement.stop_by(&entry.manager, &why, OTHER_APPLIER);
+            }
+            class @ (ManagerClass::Hand
+            | ManagerClass::Rollout
+            | ManagerClass::Controller
+            | ManagerClass::OtherApply
+            | ManagerClass::OtherUpdate) => {
+                judgement.left.push(Left { index: entry.index, class });
+            }
+        }
+    }
+    if let Some(found) = &deployer
+        && judgement.stop.is_empty()
+    {
+        judgement.stop_by("", &deployed_by(found), OTHER_DEPLOYER);
+    }
+    for conflict in conflicts {
+        judgement.decide(conflict, &all, ours, deployer.as_ref(), force_conflicts);
+    }
+    judgement
+}
+
+const OTHER_DEPLOYER: &str = "take the object out of one of the two: leave it out of these \
+                              manifests, or let the other tool give it up without deleting it";
+const OTHER_APPLICATION: &str =
+    "an object belongs to one application: leave it out of one of the two";
+const OTHER_APPLIER: &str = "leave it out of these manifests, or run again with \
+                             `--force-conflicts` to apply it from here";
+const NOT_OURS: &str = "leave the field out of the manifest, or run again with \
+                        `--force-conflicts` to set it anyway";
+
+fn deployed_by(deployer: &Deployer) -> String {
+    format!("it is deployed by {deployer}")
+}
+
+impl Judgement {
+    /// Whether somebody has to decide first.
+    pub fn is_stopped(&self) -> bool {
+        !self.stop.is_empty()
+    }
+
+    fn stop_by(&mut self, manager: &str, why: &str, how: &str) {
+        // Two entries of one manager (one a version) are one reason.
+        if !self.stop.iter().any(|stop| stop.manager == manager && stop.why == why) {
+            self.stop.push(Stop {
+                manager: manager.to_owned(),
+                fields: Vec::new(),
+                why: why.to_owned(),
+                how: how.to_owned(),
+            });
+        }
+    }
+
+    fn decide(
+        &mut self,
+        conflict: &FieldConflict,
+        all: &[Entry],
+        ours: &str,
+        deployer: Option<&Deployer>,
+        force_conflicts: bool,
+    ) {
+        let (entry, path) = subject(conflict, all);
+        match classify_with(&entry, ours, deployer) {
+            ManagerClass::Ours => {}
+            // A take ends the conflict. `before-first-apply` has no entry to take yet: the server
+            // makes it up on the first apply to an object without managedFields.
+            ManagerClass::OursByUpdate | ManagerClass::Declared
+                if self.take.contains(&entry.index) => {}
+            ManagerClass::OursByUpdate
+            | ManagerClass::Declared
+            | ManagerClass::Hand
+            | ManagerClass::Rollout => self.revert(&entry, path),
+            ManagerClass::Deployer(found) => {
+                self.stop_by(&entry.manager, &deployed_by(&found), OTHER_DEPLOYER);
+                self.name_field(&entry.manager, path);
+            }
+            ManagerClass::OtherApplication(app) => {
+                let why = format!("it belongs to the application `{app}`");
+                self.stop_by(&entry.manager, &why, OTHER_APPLICATION);
+                self.name_field(&entry.manager, path);
+            }
+            ManagerClass::Controller | ManagerClass::OtherApply | ManagerClass::OtherUpdate
+                if force_conflicts =>
+            {
+                self.revert(&entry, path);
+            }
+            ManagerClass::Controller | ManagerClass::OtherUpdate => {
+                self.stop_on_field(&entry, path, "has set", NOT_OURS);
+            }
+            ManagerClass::OtherApply => {
+                self.stop_on_field(&entry, path, "applies", NOT_OURS);
+            }
+        }
+    }
+
+    fn revert(&mut self, entry: &Entry, path: FieldPath) {
+        let known = self
+            .revert
+            .iter_mut()
+            .find(|revert| revert.manager == entry.manager && revert.time == entry.time);
+        match known {
+            Some(revert) => revert.fields.push(path),
+            None => self.revert.push(Revert {
+                manager: entry.manager.clone(),
+                time: entry.time.clone(),
+                fields: vec![path],
+            }),
+        }
+    }
+
+    fn name_field(&mut self, manager: &str, path: FieldPath) {
+        if let Some(stop) = self.stop.iter_mut().find(|stop| stop.manager == manager) {
+            stop.fields.push(path);
+        }
+    }
+
+    fn stop_on_field(&mut self, entry: &Entry, path: FieldPath, verb: &str, how: &str) {
+        let manager = entry.manager.as_str();
+        let known = self
+            .stop
+            .iter_mut()
+            .find(|stop| stop.manager == manager && !stop.fields.is_empty() && stop.how == how);
+        let stop = match known {
+            Some(stop) => stop,
+            None => {
+                self.stop.push(Stop {
+                    manager: manager.to_owned(),
+                    fields: Vec::new(),
+                    why: String::new(),
+                    how: how.to_owned(),
+                });
+                let Some(stop) = self.stop.last_mut() else { return };
+                stop
+            }
+        };
+        stop.fields.push(path);
+        stop.why = format!("`{}` {verb} {}", entry.who(), some(&stop.fields));
+    }
+}
+
+/// A few paths, and how many more there are.
+fn some(fields: &[FieldPath]) -> String {
+    const SHOWN: usize = 3;
+    let mut text: Vec<String> = fields.iter().take(SHOWN).map(|f| format!("`{f}`")).collect();
+    if fields.len() > SHOWN {
+        text.push(format!("and {} more", fields.len() - SHOWN));
+    }
+    text.join(", ")
+}
+
+/// The entry that a conflict is about and the field. Without an entry (a manager that the server
+/// made up, or live that moved) what the server says of it stands in.
+fn subject(conflict: &FieldConflict, all: &[Entry]) -> (Entry, FieldPath) {
+    let candidates = || {
+        all.iter().filter(|entry| {
+            entry.manager == conflict.manager && entry.subresource == conflict.subresource
+        })
+    };
+    let owner = candidates().find_map(|entry| Some((entry, entry.fields.find(&conflict.field)?)));
+    if let Some((entry, path)) = owner {
+        return (entry.clone(), path);
+    }
+    let path = FieldPath::parse(&conflict.field)
+        .unwrap_or_else(|| FieldPath::fields(&[conflict.field.trim_start_matches('.')]));
+    let stand_in = || Entry {
+        index: usize::MAX,
+        manager: conflict.manager.clone(),
+        // The server leaves the version out when the other is an apply (A5.1).
+        operation: match conflict.api_version {
+            Some(_) => Operation::Update,
+            None => Operation::Apply,
+        },
+        api_version: conflict.api_version.clone().unwrap_or_default(),
+        subresource: conflict.subresource.clone(),
+        time: None,
+        fields: Default::default(),
+    };
+    (candidates().next().cloned().unwrap_or_else(stand_in), path)
+}
