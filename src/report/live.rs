@@ -1,0 +1,201 @@
+//! Progress on a terminal: a row for each target below the lines, with a spinner and the time.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::lines::{joined, name_width, prefixed};
+use super::progress::{Progress, age};
+use crate::config::TargetName;
+use crate::ui::{Role, Ui, clean};
+
+/// From when on the time of a state is shown: shorter ones only flicker.
+const SHOW_TIME: Duration = Duration::from_secs(3);
+/// With more targets than this, one that has ended gives its row away: its last line stays above.
+const MOST_ROWS: usize = 12;
+
+/// A live area of one row a target.
+pub struct Live {
+    ui: Ui,
+    width: usize,
+    keep: bool,
+    rows: Mutex<BTreeMap<TargetName, Row>>,
+}
+
+struct Row {
+    bar: ProgressBar,
+    state: String,
+    detail: String,
+    /// When the state was entered; set by the first tick after it.
+    since: Option<Instant>,
+    ended: bool,
+}
+
+impl Live {
+    /// A live area for these targets; their rows appear as they are set.
+    pub fn new(ui: &Ui, targets: &[TargetName]) -> Self {
+        Live {
+            ui: ui.clone(),
+            width: name_width(targets),
+            keep: targets.len() <= MOST_ROWS,
+            rows: Mutex::default(),
+        }
+    }
+
+    fn rows(&self) -> MutexGuard<'_, BTreeMap<TargetName, Row>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new row, in the order of names.
+    fn row(&self, rows: &BTreeMap<TargetName, Row>, target: &TargetName) -> Row {
+        let bar = ProgressBar::hidden();
+        let bars = self.ui.bars();
+        let shown = |row: &Row| self.keep || !row.ended;
+        let next = rows.range(target.clone()..).find(|(_, row)| shown(row));
+        let bar = match next {
+            Some((_, row)) => bars.insert_before(&row.bar, bar),
+            None => bars.add(bar),
+        };
+        bar.set_style(style("{spinner} {prefix}  {wide_msg}"));
+        let name = format!("{target:width$}", width = self.width);
+        bar.set_prefix(self.ui.err().paint(Role::Bold, &name));
+        Row { bar, state: String::new(), detail: String::new(), since: None, ended: false }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_spinner())
+        .tick_strings(&["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏", " "])
+}
+
+impl Progress for Live {
+    fn set(&self, target: &TargetName, state: &str, detail: &str) {
+        let mut rows = self.rows();
+        if !rows.contains_key(target) {
+            let row = self.row(&rows, target);
+            rows.insert(target.clone(), row);
+        }
+        let Some(row) = rows.get_mut(target) else { return };
+        if row.state != state {
+            row.since = None;
+            row.state = state.to_owned();
+        }
+        row.detail = clean(detail).replace('\n', " ");
+        row.bar.set_message(joined(&row.state, &row.detail));
+    }
+
+    fn line(&self, target: Option<&TargetName>, text: &str) {
+        self.ui.status(&prefixed(target, self.width, text, self.ui.err()));
+    }
+
+    fn done(&self, target: &TargetName, ok: bool, text: &str) {
+        let look = self.ui.err();
+        let (sign, role) = if ok { ("✔", Role::Ok) } else { ("✖", Role::Fail) };
+        let text = clean(text);
+        let mut rows = self.rows();
+        let Some(row) = rows.get_mut(target) else { return };
+        row.ended = true;
+        if self.keep {
+            row.bar
+                .set_style(style(&format!("{} {{prefix}}  {{wide_msg}}", look.paint(role, sign))));
+            row.bar.abandon_with_message(text.replace('\n', " "));
+        } else {
+            row.bar.finish_and_clear();
+            self.ui.bars().remove(&row.bar);
+            let line = format!("{} {text}", look.paint(role, sign));
+            self.ui.status(&prefixed(Some(target), self.width, &line, look));
+        }
+    }
+
+    fn tick(&self, now: Instant) {
+        for row in self.rows().values_mut().filter(|row| !row.ended) {
+            let since = *row.since.get_or_insert(now);
+            let time = now.saturating_duration_since(since);
+            if time >= SHOW_TIME {
+                let state = format!("{} ({})", row.state, age(time));
+                row.bar.set_message(joined(&state, &row.detail));
+            }
+            row.bar.tick();
+        }
+    }
+
+    fn finish(&self) {
+        let mut rows = self.rows();
+        for row in rows.values() {
+            row.bar.finish_and_clear();
+        }
+        rows.clear();
+        // A terminal that cannot be cleared any more has nobody in front of it.
+        let _ = self.ui.bars().clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use indicatif::InMemoryTerm;
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<TargetName> {
+        names.iter().map(|n| TargetName::new(*n)).collect()
+    }
+
+    #[test]
+    fn rows_stand_in_the_order_of_names_with_their_time() {
+        let term = InMemoryTerm::new(20, 60);
+        let (ui, written) = Ui::live_in(&term);
+        assert!(ui.is_live());
+        let targets = names(&["eu", "us-east", "us-west"]);
+        let live = Live::new(&ui, &targets);
+        let start = Instant::now();
+        live.set(&targets[2], "connecting", "");
+        live.set(&targets[0], "applying", "deployment.apps/web");
+        live.tick(start);
+        assert_snapshot!(term.contents(), @"
+        ⠙ eu       applying deployment.apps/web
+        ⠙ us-west  connecting
+        ");
+
+        live.set(
+            &targets[1],
+            "waiting",
+            "Deployment shop/web: pod web-7d9: ImagePullBackOff: Back-off",
+        );
+        live.line(Some(&targets[0]), "deployment.apps/web configured");
+        live.done(&targets[2], false, "unreachable: no route to host");
+        live.tick(start);
+        live.tick(start + Duration::from_secs(75));
+        assert_snapshot!(term.contents(), @"
+        ⠸ eu       applying (1m15s) deployment.apps/web
+        ⠹ us-east  waiting (1m15s) Deployment shop/web: pod web-7d9:
+        ✖ us-west  unreachable: no route to host
+        ");
+        assert_eq!(written.stderr(), "eu       deployment.apps/web configured\n");
+
+        live.finish();
+        assert_eq!(term.contents(), "");
+    }
+
+    #[test]
+    fn of_many_targets_those_that_ended_give_their_rows_away() {
+        let term = InMemoryTerm::new(20, 60);
+        let (ui, written) = Ui::live_in(&term);
+        let targets: Vec<TargetName> =
+            (0..20).map(|n| TargetName::new(format!("c{n:02}"))).collect();
+        let live = Live::new(&ui, &targets);
+        live.set(&targets[1], "applying", "");
+        live.set(&targets[2], "applying", "");
+        live.done(&targets[2], true, "healthy");
+        live.set(&targets[0], "applying", "");
+        live.tick(Instant::now());
+        assert_snapshot!(term.contents(), @"
+        ⠙ c00  applying
+        ⠙ c01  applying
+        ");
+        assert_eq!(written.stderr(), "c02  ✔ healthy\n");
+    }
+}
