@@ -12,7 +12,7 @@ use crate::manifest::{self, ObjectId};
 
 pub use normal::normalize;
 pub use structural::{Change, Op, changes};
-pub use text::{DiffHeader, DiffLine, LineKind};
+pub use text::{DiffLine, LineKind};
 
 /// The difference of one object. Values of Secrets are masked on both sides; what is never shown
 /// (see [`normalize`]) is gone.
@@ -62,13 +62,13 @@ impl ObjectDiff {
         self.changes.is_empty()
     }
 
-    /// The difference as unified text, with `context` unchanged lines around each change. Empty
-    /// when nothing differs.
-    pub fn text(&self, header: &DiffHeader<'_>, context: usize) -> Vec<DiffLine> {
+    /// The difference as unified text, with `context` unchanged lines around each change. `live`
+    /// and `desired` name the sides in the first two lines. Empty when nothing differs.
+    pub fn unified(&self, live: &str, desired: &str, context: usize) -> Vec<DiffLine> {
         if self.is_empty() {
             return Vec::new();
         }
-        text::unified(self.live.as_ref(), self.desired.as_ref(), header, context)
+        text::unified((live, self.live.as_ref()), (desired, self.desired.as_ref()), context)
     }
 
     /// Both sides as YAML, for an external diff program; an absent side is empty.

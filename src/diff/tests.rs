@@ -174,18 +174,27 @@ fn what_the_server_writes_is_never_shown() {
     assert!(normalize(&json!("x")) == json!("x"));
 }
 
-fn text(diff: &ObjectDiff, id: &ObjectId, context: usize) -> String {
-    let lines = diff.text(&DiffHeader::live("us-east", "apps/v1", id), context);
-    lines.iter().map(|line| format!("{line}\n")).collect()
+fn text(diff: &ObjectDiff, context: usize) -> String {
+    let lines = diff.unified("live     us-east  Deployment shop/web", "desired  us-east", context);
+    lines
+        .iter()
+        .map(|line| {
+            format!(
+                "{}
+",
+                line.text
+            )
+        })
+        .collect()
 }
 
 #[test]
 fn the_text_is_kubectl_s() {
     let id = id("Deployment");
     let diff = object_diff(&id, Some(&deployment("a:1")), Some(&deployment("a:2")));
-    insta::assert_snapshot!(text(&diff, &id, 3), @r"
-    --- live     us-east  apps/v1 Deployment shop/web
-    +++ desired  us-east  apps/v1 Deployment shop/web
+    insta::assert_snapshot!(text(&diff, 3), @r"
+    --- live     us-east  Deployment shop/web
+    +++ desired  us-east
     @@ -13,5 +13,5 @@
              app: web
          spec:
@@ -194,18 +203,18 @@ fn the_text_is_kubectl_s() {
     +      - image: a:2
              name: c
     ");
-    insta::assert_snapshot!(text(&diff, &id, 0), @r"
-    --- live     us-east  apps/v1 Deployment shop/web
-    +++ desired  us-east  apps/v1 Deployment shop/web
+    insta::assert_snapshot!(text(&diff, 0), @r"
+    --- live     us-east  Deployment shop/web
+    +++ desired  us-east
     @@ -16 +16 @@
     -      - image: a:1
     +      - image: a:2
     ");
-    assert_eq!(text(&ObjectDiff::default(), &id, 3), "");
+    assert_eq!(text(&ObjectDiff::default(), 3), "");
     let created = object_diff(&id, None, Some(&deployment("a:1")));
-    insta::assert_snapshot!(text(&created, &id, 3), @r"
-    --- live     us-east  apps/v1 Deployment shop/web  (does not exist)
-    +++ desired  us-east  apps/v1 Deployment shop/web
+    insta::assert_snapshot!(text(&created, 3), @r"
+    --- live     us-east  Deployment shop/web  (does not exist)
+    +++ desired  us-east
     @@ -0,0 +1,17 @@
     +apiVersion: apps/v1
     +kind: Deployment
@@ -235,9 +244,8 @@ fn secrets_are_masked_whatever_they_look_like() {
     let id = id("Secret");
     // Neither side names its kind.
     let diff = object_diff(&id, Some(&secret("aHVudGVyMQ==")), Some(&secret("aHVudGVyMg==")));
-    let shown = text(&diff, &id, 99)
-        + &serde_json::to_string(&diff).expect("serialises")
-        + &format!("{diff:?}");
+    let shown =
+        text(&diff, 99) + &serde_json::to_string(&diff).expect("serialises") + &format!("{diff:?}");
     for value in ["aHVudGVy", "hunter", "c2FtZQ"] {
         assert!(!shown.contains(value), "{value} in {shown}");
     }
@@ -245,5 +253,5 @@ fn secrets_are_masked_whatever_they_look_like() {
     assert_eq!(paths, [".data.p", ".metadata.annotations.note"]);
     assert!(object_diff(&id, Some(&secret("eA==")), Some(&secret("eA=="))).is_empty());
     let created = object_diff(&id, None, Some(&secret("aHVudGVyMQ==")));
-    assert!(!format!("{created:?}{}", text(&created, &id, 3)).contains("aHVudGVy"));
+    assert!(!format!("{created:?}{}", text(&created, 3)).contains("aHVudGVy"));
 }
