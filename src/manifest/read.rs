@@ -29,7 +29,7 @@ pub fn objects(text: &str, source: &str) -> Result<Vec<Object>> {
             let origin = Origin {
                 source: source.to_owned(),
                 document: document.index,
-                line: document.spans.value(pointer).line,
+                line: document.spans.line(pointer),
             };
             let id = ObjectId::of(&value);
             let object = settle(value, origin)

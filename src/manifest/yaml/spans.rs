@@ -65,6 +65,11 @@ impl Spans {
         self.location(self.node(pointer).value)
     }
 
+    /// The line on which the value starts, without the cost of its text.
+    pub fn line(&self, pointer: &str) -> usize {
+        self.node(pointer).value.line as usize
+    }
+
     fn node(&self, pointer: &str) -> &Node {
         let mut node = &*self.root;
         for part in pointer.split('/').skip(1) {
