@@ -1,12 +1,17 @@
-//! One form for each manifest: without nulls, and as bytes that a digest can be taken of.
+//! Manifests without the nulls that the API server would take for values.
 
 use serde_json::Value;
 
 /// Removes the entries of maps that are null. The API server would keep them as owned, empty
-/// fields (`data: {b: null}` becomes `b: ""`, A1.8). `keep` is asked with the JSON pointer of
-/// each and answers whether null is a value there, as it is for a field that its definition calls
-/// `nullable`. Nulls in lists stay: without them the items would move.
-pub fn strip_nulls(value: &mut Value, keep: &dyn Fn(&str) -> bool) {
+/// fields (`data: {b: null}` becomes `b: ""`, A1.8). Nulls in lists stay: without them the items
+/// would move.
+pub fn strip_nulls(value: &mut Value) {
+    strip_nulls_except(value, &|_| false);
+}
+
+/// As [`strip_nulls`], but `keep` is asked with the JSON pointer of each and answers whether null
+/// is a value there, as it is for a field that its definition calls `nullable`.
+pub fn strip_nulls_except(value: &mut Value, keep: &dyn Fn(&str) -> bool) {
     strip(value, &Path { parent: None, step: Step::Index(0) }, keep);
 }
 
@@ -53,12 +58,6 @@ impl Path<'_> {
     }
 }
 
-/// The value as compact JSON with sorted keys: equal values give equal bytes.
-pub fn canonical(value: &Value) -> Vec<u8> {
-    // serde_json's map is sorted as long as its feature `preserve_order` is off; a test says so.
-    value.to_string().into_bytes()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,21 +69,15 @@ mod tests {
             "a": null, "b": {"c": null, "d": {"e": null}, "f/g": {"h": null}},
             "l": [null, {"m": null, "n": 1}], "s": "x",
         });
-        strip_nulls(&mut value, &|p| p == "/b/f~1g/h");
+        strip_nulls_except(&mut value, &|p| p == "/b/f~1g/h");
         let expected = json!({
             "b": {"d": {}, "f/g": {"h": null}}, "l": [null, {"n": 1}], "s": "x",
         });
         assert_eq!(value, expected);
+        strip_nulls(&mut value);
+        assert_eq!(value["b"], json!({"d": {}, "f/g": {}}));
         let mut value = json!({"l": [{"m": null}]});
-        strip_nulls(&mut value, &|p| p == "/l/0/m");
+        strip_nulls_except(&mut value, &|p| p == "/l/0/m");
         assert_eq!(value, json!({"l": [{"m": null}]}));
-    }
-
-    #[test]
-    fn equal_values_give_equal_bytes() {
-        let a: Value = serde_json::from_str(r#"{"b": 1, "a": {"d": [1, 2], "c": null}}"#).unwrap();
-        let b: Value = serde_json::from_str(r#"{"a": {"c": null, "d": [1,2]}, "b": 1}"#).unwrap();
-        assert_eq!(canonical(&a), canonical(&b));
-        assert_eq!(canonical(&a), br#"{"a":{"c":null,"d":[1,2]},"b":1}"#);
     }
 }
