@@ -387,6 +387,18 @@ async fn a_record_is_written_over_what_was_read_and_nothing_else() {
         assert!(error.message().contains("someone else wrote the record"), "{error}");
     }
     assert_eq!(store.record().await.unwrap().unwrap().0, record);
+    // Six say something of a release at once; nothing is lost.
+    let message = |record: &mut Record, text: &str| {
+        let summary = &mut record.releases[0];
+        summary.message = Some(summary.message.take().unwrap_or_default() + text);
+    };
+    let texts = ["a", "b", "c", "d", "e", "f"];
+    let amends = texts.map(|text| store.amend(move |record| message(record, text)));
+    for amended in futures::future::join_all(amends).await {
+        amended.unwrap();
+    }
+    let said = store.record().await.unwrap().unwrap().0.releases[0].message.clone().unwrap();
+    assert!(said.len() == 6 && texts.iter().all(|text| said.contains(text)), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -156,3 +156,16 @@ pub struct ReleaseSummary {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rollback_of: Option<u64>,
 }
+
+impl ReleaseSummary {
+    /// Makes a staged release a failed one, as an interrupted run left it. Says whether it was one.
+    pub(super) fn fail_if_staged(&mut self, now: Timestamp) -> bool {
+        if self.state != ReleaseState::Staged {
+            return false;
+        }
+        self.state = ReleaseState::Failed;
+        self.finished = Some(now);
+        self.message = Some("interrupted".into());
+        true
+    }
+}

@@ -25,6 +25,11 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
+    /// A key of these bytes.
+    pub fn new(bytes: [u8; 32]) -> Key {
+        Key(bytes)
+    }
+
     /// The bytes, for an HMAC.
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0

@@ -2,6 +2,7 @@
 //! Whatever turns values into Secrets and back is pure; `store` and `lock` do the calls.
 
 mod about;
+mod amend;
 mod codec;
 mod key;
 mod kinds;

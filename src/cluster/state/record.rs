@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -100,17 +101,24 @@ impl Record {
     /// what makes a crash safe at every point. What is known already keeps its uid and digests.
     pub fn intend<'a>(&mut self, objects: impl IntoIterator<Item = &'a Object>) {
         for object in objects {
-            let version = &object.gvk.version;
-            self.inventory
-                .entry(object.id.clone())
-                .and_modify(|member| member.version.clone_from(version))
-                .or_insert_with(|| Member {
-                    version: version.clone(),
-                    uid: None,
-                    digests: None,
-                    config: None,
-                });
+            self.intend_one(&object.id, &object.gvk.version);
         }
+    }
+
+    /// Adds one object that is about to be written, in that version; see [`Record::intend`].
+    pub fn intend_one(&mut self, id: &ObjectId, version: &str) {
+        let new = || Member { version: String::new(), uid: None, digests: None, config: None };
+        self.inventory.entry(id.clone()).or_insert_with(new).version = version.to_owned();
+    }
+
+    /// Marks releases that are still staged as failed: with no rollout open, they belong to runs
+    /// that were broken off, as whoever holds the lease knows. Says whether there were any.
+    pub fn fail_staged(&mut self, now: Timestamp) -> bool {
+        let mut any = false;
+        for summary in &mut self.releases {
+            any |= summary.fail_if_staged(now);
+        }
+        any
     }
 
     /// Group, version and kind of a member.
@@ -444,6 +452,18 @@ mod tests {
         assert_eq!(record.active, Some(5));
         assert_eq!(record.previous().map(|r| r.number), Some(3));
         assert_eq!(record.release(3).unwrap().state, ReleaseState::Superseded);
+    }
+
+    #[test]
+    fn what_a_broken_off_run_staged_has_failed() {
+        let mut record = sample();
+        let now = "2026-01-02T04:00:00Z".parse().unwrap();
+        assert!(!record.fail_staged(now));
+        record.note(summary(4, ReleaseState::Staged));
+        assert!(record.fail_staged(now));
+        let failed = record.release(4).unwrap();
+        assert_eq!((failed.state, failed.finished), (ReleaseState::Failed, Some(now)));
+        assert_eq!((record.active, record.release(3).unwrap().finished), (Some(3), None));
     }
 
     #[test]

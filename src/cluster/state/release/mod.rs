@@ -79,11 +79,7 @@ pub fn repairs(record: Option<&Record>, listed: &[Stored], now: Timestamp) -> Ve
         .filter_map(|listed| {
             let recorded = record.and_then(|record| record.release(listed.number));
             let mut right = recorded.unwrap_or(listed).clone();
-            if right.state == ReleaseState::Staged {
-                right.state = ReleaseState::Failed;
-                right.finished = Some(now);
-                right.message = Some("interrupted".into());
-            }
+            right.fail_if_staged(now);
             (right.state != listed.state).then_some(right)
         })
         .collect()
