@@ -217,6 +217,24 @@ impl Cluster {
         })
     }
 
+    /// The usual reasons, in the words that people look for.
+    fn io_reason(&self, error: &std::io::Error) -> Option<String> {
+        use std::io::ErrorKind;
+        Some(match error.kind() {
+            ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+            ErrorKind::ConnectionReset => "connection reset".to_owned(),
+            ErrorKind::UnexpectedEof => "the connection was closed".to_owned(),
+            ErrorKind::TimedOut => {
+                let limit = self.inner.options.connect_timeout.as_secs_f64();
+                format!("no connection within {limit}s")
+            }
+            _ => {
+                let text = error.to_string();
+                text.split_once(" (os error ")?.0.to_lowercase()
+            }
+        })
+    }
+
     fn broken(&self, error: &(dyn StdError + 'static)) -> Broken {
         let mut sent = Sent::Maybe;
         let mut useless = false;
@@ -227,12 +245,12 @@ impl Cluster {
             {
                 sent = Sent::No;
             }
-            if let Some(error) = error.downcast_ref::<std::io::Error>() {
-                useless |= error.get_ref().is_some_and(|e| e.is::<rustls::Error>());
-                why = io_reason(error, self.inner.options.connect_timeout);
-            } else {
-                useless |= error.is::<rustls::Error>();
-                why = error.to_string();
+            // A certificate that is not trusted does not get better by trying again.
+            useless |= error.is::<rustls::Error>();
+            why = error.to_string();
+            if let Some(reason) = error.downcast_ref().and_then(|e| self.io_reason(e)) {
+                why = reason;
+                break;
             }
         }
         let why = clean(&why);
@@ -290,11 +308,17 @@ fn warnings(headers: &HeaderMap, secret: bool) -> Vec<String> {
     texts.filter(|text| !text.is_empty()).collect()
 }
 
-/// An error's causes from the outermost to the innermost, itself first.
+/// An error's causes from the outermost to the innermost, itself first. The source of an I/O error
+/// is not the error that it wraps but that one's source, so that step is taken here.
 fn chain<'a>(
     error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    std::iter::successors(Some(error), |error: &&'a (dyn StdError + 'static)| (*error).source())
+    std::iter::successors(Some(error), |error: &&'a (dyn StdError + 'static)| {
+        match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+            Some(inner) => Some(inner as &(dyn StdError + 'static)),
+            None => (*error).source(),
+        }
+    })
 }
 
 /// An error's texts as one, without repeats.
@@ -306,20 +330,6 @@ pub(super) fn causes(error: &(dyn StdError + 'static)) -> String {
         }
     }
     texts.join(": ")
-}
-
-fn io_reason(error: &std::io::Error, connect_timeout: Duration) -> String {
-    use std::io::ErrorKind;
-    match error.kind() {
-        ErrorKind::ConnectionRefused => "connection refused".to_owned(),
-        ErrorKind::ConnectionReset => "connection reset".to_owned(),
-        ErrorKind::TimedOut => format!("no connection within {}s", connect_timeout.as_secs()),
-        ErrorKind::UnexpectedEof => "the connection was closed".to_owned(),
-        _ => match error.to_string().split_once(" (os error ") {
-            Some((text, _)) => text.to_lowercase(),
-            None => error.to_string(),
-        },
-    }
 }
 
 /// Uniform in 0..1; without a source of randomness the middle.

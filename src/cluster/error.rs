@@ -185,7 +185,12 @@ impl CallError {
         let server = &self.server;
         match &self.kind {
             CallErrorKind::Unreachable { why } => {
-                Story::new(format!("`{server}` cannot be reached")).why(why)
+                let story = Story::new(format!("`{server}` cannot be reached")).why(why);
+                if why.contains("certificate") {
+                    story.next("see `certificate-authority-data` and `tls-server-name` of the kubeconfig's cluster")
+                } else {
+                    story
+                }
             }
             CallErrorKind::Timeout { after } => {
                 Story::new(format!("`{server}` gave no answer within {}", seconds(*after)))
