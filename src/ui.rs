@@ -219,19 +219,39 @@ impl Ui {
         self.say(&failure::render(error, self.err()));
     }
 
+    /// Whether [`Ui::confirm`] can ask, for those who want to know before they do long work.
+    ///
+    /// # Errors
+    /// Exit 3 without a terminal to ask on.
+    pub fn can_confirm(&self) -> Result<()> {
+        let world = &self.inner.world;
+        if world.stdin_terminal && world.stderr_terminal {
+            return Ok(());
+        }
+        Err(Error::config("this needs a confirmation, and there is no terminal to ask on")
+            .hint("pass `-y` to go ahead without being asked"))
+    }
+
+    /// Whether [`Ui::confirm`] can ask, for those who want to know before they do long work.
+    ///
+    /// # Errors
+    /// Exit 3 without a terminal to ask on.
+    pub fn can_confirm(&self) -> Result<()> {
+        let world = &self.inner.world;
+        if world.stdin_terminal && world.stderr_terminal {
+            return Ok(());
+        }
+        Err(Error::config("this needs a confirmation, and there is no terminal to ask on")
+            .hint("pass `-y` to go ahead without being asked"))
+    }
+
     /// Asks before something is written; no is the default. Blocks: in async code, call it where
     /// blocking is allowed.
     ///
     /// # Errors
     /// Exit 3 without a terminal to ask on: a job must say `-y`.
     pub fn confirm(&self, question: &str) -> Result<bool> {
-        let world = &self.inner.world;
-        if !world.stdin_terminal || !world.stderr_terminal {
-            return Err(Error::config(
-                "this needs a confirmation, and there is no terminal to ask on",
-            )
-            .hint("pass `-y` to go ahead without being asked"));
-        }
+        self.can_confirm()?;
         let mut answer = String::new();
         let asked = self.inner.bars.suspend(|| {
             let mut err = lock(&self.inner.err);

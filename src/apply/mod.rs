@@ -1,1 +1,21 @@
-//! TODO-DOC apply.
+//! Effects: reads clusters for a plan, runs a plan against clusters, waits, and says what
+//! happens as events. Every decision is made by the pure modules.
+
+mod assess;
+mod delete;
+mod execute;
+mod fleet;
+mod job;
+mod observe;
+mod references;
+mod status;
+mod wait;
+mod write;
+
+pub use delete::{DeleteOptions, Deletion, delete, deletion_plan};
+pub use execute::{Applied, ApplyOptions, apply};
+pub use fleet::{Ended, run_waves};
+pub use job::{Halt, Job};
+pub use observe::{Observed, PlanOptions, observe};
+pub use status::{Standing, standing};
+pub use wait::Look;

@@ -1,1 +1,15 @@
-//! TODO-DOC plan.
+//! Desired, live and record → what an apply would do. Pure.
+
+mod config_hash;
+mod order;
+mod prepare;
+mod references;
+mod traffic;
+mod types;
+
+pub use config_hash::{CONFIG_HASH, config_hash, referenced_configs, set_config_hash};
+pub use order::{override_of, rank};
+pub use prepare::{Definitions, Prepared, prepare};
+pub use references::{pod_template, references};
+pub use traffic::moves_traffic;
+pub use types::{Action, Basis, Counts, ObjectPlan, Ownership, TargetPlan, Unverified};

@@ -1,8 +1,13 @@
 //! What a run does and did, for people: tables, the live area, plain lines.
 
+pub mod age;
 mod lines;
 mod live;
+pub mod model;
+pub mod plan;
 mod progress;
+pub mod reporter;
+pub mod run;
 mod table;
 
 pub use lines::Lines;

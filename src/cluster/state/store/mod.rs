@@ -112,12 +112,13 @@ impl Store {
         secret.map(|secret| Key::decode(&secret, &self.names)).transpose()
     }
 
-    /// Reads the key, and makes it when there is none. Of two that make it, one is kept.
-    pub async fn ensure_key(&self) -> Result<Key> {
+    /// Reads the key, and stores `fresh` as it when there is none. Of two that do so at once, one is
+    /// kept.
+    pub async fn ensure_key(&self, fresh: Key) -> Result<Key> {
         if let Some(key) = self.key().await? {
             return Ok(key);
         }
-        let (key, name) = (Key::random()?, self.names.key());
+        let (key, name) = (fresh, self.names.key());
         let secret = key.encode(&self.names);
         let namespace = Some(self.names.namespace.as_str());
         match self.cluster.create(&self.secrets, namespace, &secret, &self.names.manager).await {

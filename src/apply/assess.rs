@@ -1,0 +1,452 @@
+//! What an apply would do to one object: the digests if they say "unchanged", else the server's
+//! own answer to a dry run, with the fields of other managers judged by the table of design §6.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::job::Job;
+use super::observe::{PlanOptions, Settled};
+use crate::cluster::state::Record;
+use crate::cluster::{Apply, CallError, CallErrorKind, FieldConflict, Refusal, Resource};
+use crate::diff::{ObjectDiff, object_diff};
+use crate::error::Error;
+use crate::manifest::ObjectId;
+use crate::ownership::{
+    FieldPath, Judgement, Key, entries, judge, live_digest, manifest_digest, our_entry,
+    predict_take,
+};
+use crate::plan::{
+    Action, Basis, CONFIG_HASH, ObjectPlan, Ownership, Prepared, Unverified, config_hash,
+    pod_template, referenced_configs, set_config_hash,
+};
+
+/// What all objects of a target are judged against.
+#[derive(Clone)]
+pub(super) struct Scene {
+    pub(super) job: Job,
+    pub(super) key: Key,
+    pub(super) record: Option<Record>,
+    /// The server's version.
+    pub(super) server: String,
+    /// Live objects, as far as they were read.
+    pub(super) live: BTreeMap<ObjectId, Value>,
+    /// Objects that were fetched by name: those of them that are not in `live` do not exist.
+    pub(super) looked_up: BTreeSet<ObjectId>,
+    /// Workloads whose replicas an autoscaler decides.
+    pub(super) scaled: BTreeSet<ObjectId>,
+    /// Namespaces that this apply makes.
+    pub(super) namespaces: BTreeSet<String>,
+    pub(super) prepared: Vec<Prepared>,
+    pub(super) options: PlanOptions,
+}
+
+/// An object's plan, and what the record will say of it.
+pub(super) struct Assessed {
+    pub(super) plan: ObjectPlan,
+    pub(super) settled: Option<Settled>,
+    pub(super) config: Option<String>,
+}
+
+/// How a workload's annotation over its configuration stands.
+struct Config {
+    hash: String,
+    /// Written whatever happens; otherwise only when the pod template changes anyway.
+    always: bool,
+}
+
+/// Assesses an object. An error is one of reading the cluster; what the server says against the
+/// object is part of the plan.
+pub(super) async fn assess(scene: &Scene, prepared: Prepared) -> Result<Assessed, Error> {
+    let id = prepared.object.id.clone();
+    let live = scene.live.get(&id);
+    let Some(resource) = prepared.resource.clone() else {
+        return Ok(scene.not_served_yet(prepared));
+    };
+    if live.is_none() && !scene.looked_up.contains(&id) {
+        // Never seen: the dry run says whether it exists.
+        return match scene.create(&prepared, &resource).await? {
+            Some(assessed) => Ok(assessed),
+            None => {
+                let live = scene.job.get(&resource, &id).await?;
+                scene.assess_with(prepared, &resource, live.as_ref()).await
+            }
+        };
+    }
+    scene.assess_with(prepared, &resource, live).await
+}
+
+impl Scene {
+    /// Plans an object again whose live state moved since it was planned.
+    pub(super) async fn again(&self, id: &ObjectId, live: &Value) -> Result<Assessed, Error> {
+        let prepared = self.prepared.iter().find(|p| p.object.id == *id);
+        let found = prepared.and_then(|p| Some((p.clone(), p.resource.clone()?)));
+        let Some((prepared, resource)) = found else {
+            return Err(Error::manifest("is not part of the plan").on(id));
+        };
+        self.against(prepared, &resource, live).await
+    }
+
+    async fn assess_with(
+        &self,
+        prepared: Prepared,
+        resource: &Resource,
+        live: Option<&Value>,
+    ) -> Result<Assessed, Error> {
+        let Some(live) = live else {
+            return match self.create(&prepared, resource).await? {
+                Some(assessed) => Ok(assessed),
+                // It appeared between the LIST and the dry run.
+                None => {
+                    let live = self.job.get(resource, &prepared.object.id).await?;
+                    let live = live.unwrap_or_default();
+                    Box::pin(self.against(prepared, resource, &live)).await
+                }
+            };
+        };
+        self.against(prepared, resource, live).await
+    }
+
+    /// The plan of an object that, as far as is known, does not exist. None when it does.
+    async fn create(
+        &self,
+        prepared: &Prepared,
+        resource: &Resource,
+    ) -> Result<Option<Assessed>, Error> {
+        let config = self.config(prepared, None);
+        let mut manifest = prepared.object.value.clone();
+        if let Some(config) = &config {
+            set_config_hash(&mut manifest, &config.hash);
+        }
+        let mut plan = self.blank(prepared, Some(resource), manifest.clone());
+        match self.dry_run(resource, &plan.id, &manifest, false).await {
+            Ok(answer) if !answer.created => return Ok(None),
+            Ok(answer) => plan.warnings.extend(answer.warnings),
+            Err(error) => match &error.kind {
+                // Somebody's fields conflict, so it exists.
+                CallErrorKind::Refused(Refusal::Conflict(_)) => return Ok(None),
+                _ => self.refuse(&mut plan, error)?,
+            },
+        }
+        if !matches!(plan.action, Action::Refused(_)) {
+            plan.action = Action::Create;
+        }
+        plan.diff = self.diff(&plan.id, None, Some(&manifest));
+        Ok(Some(Assessed { plan, settled: None, config: config.map(|c| c.hash) }))
+    }
+
+    /// The plan of an object that exists.
+    async fn against(
+        &self,
+        prepared: Prepared,
+        resource: &Resource,
+        live: &Value,
+    ) -> Result<Assessed, Error> {
+        let id = &prepared.object.id;
+        let config = self.config(&prepared, Some(live));
+        let mut manifest = prepared.object.value.clone();
+        let replicas = FieldPath::fields(&["spec", "replicas"]);
+        let scaled = self.scaled.contains(id);
+        if scaled && let Some(spec) = manifest.get_mut("spec").and_then(Value::as_object_mut) {
+            spec.remove("replicas");
+        }
+        if let Some(config) = config.as_ref().filter(|c| c.always) {
+            set_config_hash(&mut manifest, &config.hash);
+        }
+        let hash = config.as_ref().map(|c| c.hash.clone());
+        let mut plan = self.blank(&prepared, Some(resource), manifest);
+        plan.basis = Basis::of(Some(live));
+        if live["metadata"]["deletionTimestamp"].is_string() {
+            plan.action = Action::Terminating(finalizers(live));
+            return Ok(Assessed { plan, settled: None, config: hash });
+        }
+        let manager = self.job.names.manager.as_str();
+        if scaled && our_entry(live, manager).is_some_and(|own| own.fields.covers(&replicas)) {
+            plan.ownership.relinquish.push(replicas.clone());
+        }
+        let quiet = judge(live, manager, &[], self.options.force_conflicts);
+        if !self.options.verify && self.is_settled(&plan, live, &quiet) {
+            let settled = Some(self.settled(live));
+            return Ok(Assessed { plan, settled, config: hash });
+        }
+        self.ask(&mut plan, resource, live).await?;
+        let template_changes = changes_template(&plan.diff);
+        if let Some(config) = config.filter(|c| !c.always && template_changes) {
+            set_config_hash(&mut plan.manifest, &config.hash);
+            plan.digest = manifest_digest(&self.key, &plan.manifest);
+            self.ask(&mut plan, resource, live).await?;
+        }
+        let settled = matches!(plan.action, Action::Unchanged).then(|| self.settled(live));
+        Ok(Assessed { plan, settled, config: hash })
+    }
+
+    /// Asks the server what an apply would change, and fills the plan in.
+    async fn ask(
+        &self,
+        plan: &mut ObjectPlan,
+        resource: &Resource,
+        live: &Value,
+    ) -> Result<(), Error> {
+        let manager = self.job.names.manager.as_str();
+        plan.warnings.clear();
+        plan.ownership.force = false;
+        let mut conflicts: Vec<FieldConflict> = Vec::new();
+        let mut answer = match self.dry_run(resource, &plan.id, &plan.manifest, false).await {
+            Ok(answer) => Some(answer),
+            Err(CallError { kind: CallErrorKind::Refused(Refusal::Conflict(found)), .. }) => {
+                conflicts = found;
+                None
+            }
+            Err(error) => {
+                self.refuse(plan, error)?;
+                return Ok(());
+            }
+        };
+        let Judgement { take, revert, stop, .. } =
+            judge(live, manager, &conflicts, self.options.force_conflicts);
+        if answer.is_none() {
+            plan.ownership.force = true;
+            match self.dry_run(resource, &plan.id, &plan.manifest, true).await {
+                Ok(forced) => answer = Some(forced),
+                Err(error) => {
+                    self.refuse(plan, error)?;
+                    return Ok(());
+                }
+            }
+        }
+        let Some(answer) = answer else { return Ok(()) };
+        plan.warnings.extend(answer.warnings);
+        let mut after = answer.object;
+        if !take.is_empty() {
+            after = self.predict(plan, resource, live, &after, &take).await?;
+            let all = entries(live);
+            let taken = all.iter().filter(|entry| take.contains(&entry.index));
+            let replicas = FieldPath::fields(&["spec", "replicas"]);
+            let mut with_replicas = false;
+            plan.ownership.take = taken
+                .inspect(|entry| with_replicas |= entry.fields.covers(&replicas))
+                .map(|entry| entry.who())
+                .collect();
+            // What is taken and then omitted would be reset; so it is given up in between.
+            if plan.autoscaled && with_replicas && plan.ownership.relinquish.is_empty() {
+                plan.ownership.relinquish.push(replicas);
+            }
+        }
+        if self.scaled.contains(&plan.id)
+            && let (Some(count), Some(spec)) =
+                (live["spec"].get("replicas"), after.get_mut("spec").and_then(Value::as_object_mut))
+        {
+            // Given up before the apply, so the value stays (A5.4).
+            spec.insert("replicas".into(), count.clone());
+        }
+        plan.ownership.reverts = revert;
+        plan.diff = self.diff(&plan.id, Some(live), Some(&after));
+        plan.after_health = crate::plan::moves_traffic(&plan.gvk, &plan.diff);
+        plan.action = if !stop.is_empty() {
+            Action::Stopped(stop)
+        } else if plan.diff.changes.is_empty()
+            && plan.ownership.take.is_empty()
+            && plan.ownership.relinquish.is_empty()
+        {
+            Action::Unchanged
+        } else {
+            Action::Change
+        };
+        Ok(())
+    }
+
+    /// What the object will be after a take and the apply: by a PUT dry run of the prediction, so
+    /// that defaults and admission show too (A3.8).
+    async fn predict(
+        &self,
+        plan: &ObjectPlan,
+        resource: &Resource,
+        live: &Value,
+        answer: &Value,
+        take: &[usize],
+    ) -> Result<Value, Error> {
+        let manager = self.job.names.manager.as_str();
+        // Only these refuse a PUT without it; elsewhere a controller's write would be a conflict.
+        let keep = plan.gvk.group.contains('.') || plan.gvk.kind == "PodDisruptionBudget";
+        let mut predicted = predict_take(live, answer, take, manager, keep);
+        if self.scaled.contains(&plan.id)
+            && let (Some(count), Some(spec)) = (
+                live["spec"].get("replicas"),
+                predicted.get_mut("spec").and_then(Value::as_object_mut),
+            )
+        {
+            spec.insert("replicas".into(), count.clone());
+        }
+        let id = &plan.id;
+        let put = self.job.cluster.replace(
+            resource,
+            id.namespace.as_deref(),
+            &id.name,
+            &predicted,
+            manager,
+            true,
+        );
+        // The prediction alone is nearly as good; a conflict with a controller's write, or a
+        // missing right to update, must not hide it.
+        Ok(put.await.unwrap_or(predicted))
+    }
+
+    async fn dry_run(
+        &self,
+        resource: &Resource,
+        id: &ObjectId,
+        manifest: &Value,
+        force: bool,
+    ) -> Result<crate::cluster::Applied, CallError> {
+        let manager = self.job.names.manager.as_str();
+        let how = Apply { manager, force, dry_run: true };
+        self.job.cluster.apply(resource, id.namespace.as_deref(), &id.name, manifest, how).await
+    }
+
+    /// Whether the digests say that nothing would change (A1.5).
+    fn is_settled(&self, plan: &ObjectPlan, live: &Value, judgement: &Judgement) -> bool {
+        let digests = self
+            .record
+            .as_ref()
+            .and_then(|record| record.inventory.get(&plan.id))
+            .and_then(|member| member.digests.as_ref());
+        let Some(digests) = digests else { return false };
+        judgement.take.is_empty()
+            && judgement.stop.is_empty()
+            && plan.ownership.relinquish.is_empty()
+            && digests.server == self.server
+            && digests.manifest == plan.digest.to_string()
+            && live_digest(&self.key, live, &self.job.names.manager)
+                .is_some_and(|digest| digests.live == digest.to_string())
+    }
+
+    fn settled(&self, live: &Value) -> Settled {
+        Settled {
+            uid: live["metadata"]["uid"].as_str().unwrap_or_default().to_owned(),
+            generation: live["metadata"]["generation"].as_i64(),
+            live: live_digest(&self.key, live, &self.job.names.manager).map(|d| d.to_string()),
+        }
+    }
+
+    /// Files a refusal: of the object, or of our means to ask.
+    fn refuse(&self, plan: &mut ObjectPlan, error: CallError) -> Result<(), Error> {
+        let CallErrorKind::Refused(refusal) = &error.kind else {
+            return Err(self.job.failed(error, Some(&plan.id)));
+        };
+        let here = plan.id.namespace.as_deref().is_some_and(|ns| self.namespaces.contains(ns));
+        match refusal {
+            Refusal::MissingNamespace { .. } if here => {
+                plan.unverified = Some(Unverified {
+                    reason: "its namespace does not exist yet".to_owned(),
+                    blocks_apply: false,
+                });
+                plan.action = Action::Create;
+            }
+            Refusal::Forbidden { .. } => {
+                let error = self.job.failed(error, Some(&plan.id));
+                plan.unverified =
+                    Some(Unverified { reason: error.message().to_owned(), blocks_apply: true });
+                plan.action = match plan.basis.uid {
+                    Some(_) => Action::Change,
+                    None => Action::Create,
+                };
+            }
+            _ => plan.action = Action::Refused(self.job.failed(error, Some(&plan.id))),
+        }
+        Ok(())
+    }
+
+    /// The plan of an object whose kind is defined by this very set.
+    fn not_served_yet(&self, prepared: Prepared) -> Assessed {
+        let manifest = prepared.object.value.clone();
+        let mut plan = self.blank(&prepared, None, manifest);
+        plan.action = Action::Create;
+        plan.unverified = Some(Unverified {
+            reason: "its definition is in the same manifests and not in the cluster yet".to_owned(),
+            blocks_apply: false,
+        });
+        plan.diff = self.diff(&plan.id, None, Some(&plan.manifest));
+        Assessed { plan, settled: None, config: None }
+    }
+
+    fn blank(
+        &self,
+        prepared: &Prepared,
+        resource: Option<&Resource>,
+        manifest: Value,
+    ) -> ObjectPlan {
+        ObjectPlan {
+            id: prepared.object.id.clone(),
+            gvk: prepared.object.gvk.clone(),
+            origin: prepared.object.origin.clone(),
+            resource: resource.cloned(),
+            rank: prepared.rank,
+            after_health: false,
+            action: Action::Unchanged,
+            diff: ObjectDiff::default(),
+            digest: manifest_digest(&self.key, &manifest),
+            manifest,
+            basis: Basis::default(),
+            ownership: Ownership::default(),
+            autoscaled: self.scaled.contains(&prepared.object.id),
+            unverified: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn diff(&self, id: &ObjectId, live: Option<&Value>, after: Option<&Value>) -> ObjectDiff {
+        object_diff(id, live, after)
+    }
+
+    /// The hash over the configuration that a workload's pods use, and whether it is written even
+    /// when the template does not change otherwise (design §6, "Config hash").
+    fn config(&self, prepared: &Prepared, live: Option<&Value>) -> Option<Config> {
+        let object = &prepared.object;
+        let template = pod_template(&object.gvk, &object.value)?;
+        let namespace = object.id.namespace.as_deref().unwrap_or_default();
+        let used = referenced_configs(template, namespace);
+        let contents: Vec<(ObjectId, &Value)> = self
+            .prepared
+            .iter()
+            .filter(|p| used.contains(&p.object.id))
+            .map(|p| (p.object.id.clone(), &p.object.value))
+            .collect();
+        if contents.is_empty() {
+            return None;
+        }
+        let hash = config_hash(&self.key, &contents);
+        let carries = |live: &Value| {
+            pod_template(&object.gvk, live).is_some_and(|template| {
+                template["metadata"]["annotations"].get(CONFIG_HASH).is_some()
+            })
+        };
+        let known = self
+            .record
+            .as_ref()
+            .and_then(|record| record.inventory.get(&object.id))
+            .and_then(|member| member.config.as_ref());
+        let always = match (live, known) {
+            (None, _) => true,
+            (Some(live), _) if carries(live) => true,
+            (Some(_), Some(known)) => *known != hash,
+            // First contact: does what runs use other content than what is about to be applied?
+            (Some(_), None) => {
+                let running: Vec<(ObjectId, &Value)> = contents
+                    .iter()
+                    .filter_map(|(id, _)| Some((id.clone(), self.live.get(id)?)))
+                    .collect();
+                running.len() == contents.len() && config_hash(&self.key, &running) != hash
+            }
+        };
+        Some(Config { hash, always })
+    }
+}
+
+fn finalizers(live: &Value) -> Vec<String> {
+    let all = live["metadata"]["finalizers"].as_array().into_iter().flatten();
+    all.filter_map(|f| f.as_str().map(str::to_owned)).collect()
+}
+
+fn changes_template(diff: &ObjectDiff) -> bool {
+    diff.changes.iter().any(|change| change.path.to_string().starts_with(".spec.template"))
+}

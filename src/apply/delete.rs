@@ -1,0 +1,268 @@
+//! Deletes an application from a target: exactly what the inventory has, in reverse order, each
+//! with its uid, and waits until it is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use futures::stream::{self, StreamExt};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::job::Job;
+use super::observe::PARALLEL;
+use crate::cluster::state::lease::Fence;
+use crate::cluster::state::{Record, ResourceVersion};
+use crate::cluster::{Deleted, Resource};
+use crate::error::{Error, Exit};
+use crate::event::{EventKind, Phase, Verb};
+use crate::manifest::{Gvk, Object, ObjectId, Origin};
+use crate::plan;
+
+/// What a delete takes besides.
+#[derive(Clone, Copy, Debug)]
+pub struct DeleteOptions {
+    /// Namespaces that the application owns, with everything in them.
+    pub namespaces: bool,
+    /// Definitions that it owns, with all their objects of whatever application.
+    pub definitions: bool,
+    /// Volumes and claims that it owns, with their data.
+    pub volumes: bool,
+    /// How long to wait until everything is gone; none: don't wait.
+    pub wait: Option<Duration>,
+}
+
+impl DeleteOptions {
+    /// The flag without which an object stays, if there is one.
+    fn guard(&self, id: &ObjectId) -> Option<&'static str> {
+        match (id.group.as_str(), id.kind.as_str()) {
+            ("", "Namespace") if !self.namespaces => Some("--with-namespaces"),
+            ("apiextensions.k8s.io", "CustomResourceDefinition") if !self.definitions => {
+                Some("--with-definitions")
+            }
+            ("", "PersistentVolume" | "PersistentVolumeClaim") if !self.volumes => {
+                Some("--with-volumes")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a delete would do.
+#[derive(Clone, Debug, Default)]
+pub struct Deletion {
+    /// The record; none when the application is not there.
+    pub record: Option<(Record, ResourceVersion)>,
+    /// What goes, in the order in which it goes.
+    pub delete: Vec<Condemned>,
+    /// What stays, and why.
+    pub kept: Vec<(ObjectId, String)>,
+}
+
+/// An object that goes.
+#[derive(Clone, Debug)]
+pub struct Condemned {
+    /// Which object.
+    pub id: ObjectId,
+    /// Where the server has it.
+    pub resource: Resource,
+    /// Its uid, which is the precondition of the DELETE.
+    pub uid: String,
+    rank: i64,
+}
+
+/// Reads what a delete would do. Only what the inventory has goes: with the same uid or, where the
+/// inventory has none because a run died before it knew, with our label and our field manager.
+pub async fn deletion_plan(job: &Job, options: &DeleteOptions) -> Result<Deletion, Error> {
+    job.events.phase(Phase::Reading);
+    let Some((record, version)) = job.store.record().await? else {
+        return Ok(Deletion::default());
+    };
+    let discovery = job.cluster.discovery().await.map_err(|e| job.failed(e, None))?;
+    let found: Vec<_> = stream::iter(&record.inventory)
+        .map(|(id, member)| {
+            let resource = discovery
+                .resolve(&Record::gvk(id, member))
+                .or_else(|| discovery.by_kind(&id.group, &id.kind));
+            async move {
+                let Some(resource) = resource else { return Ok((id, member, None)) };
+                let live = job.get(resource, id).await?;
+                Ok((id, member, live.map(|live| (resource.clone(), live))))
+            }
+        })
+        .buffered(PARALLEL)
+        .collect::<Vec<Result<_, Error>>>()
+        .await;
+    let mut deletion = Deletion::default();
+    for found in found {
+        let (id, member, found) = found?;
+        // Gone already, by hand or by an earlier delete that was interrupted.
+        let Some((resource, live)) = found else { continue };
+        let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+        let kept = if let Some(flag) = options.guard(id) {
+            Some(format!("deleted only with {flag}"))
+        } else if live["metadata"]["annotations"]["mcd.dev/protect"] == "true" {
+            Some("protected by the annotation mcd.dev/protect".to_owned())
+        } else {
+            match &member.uid {
+                Some(known) if *known != uid => {
+                    Some("recreated by someone since mcd applied it".to_owned())
+                }
+                None if !is_ours(job, &live) => Some("not made by this application".to_owned()),
+                _ => None,
+            }
+        };
+        if let Some(why) = kept {
+            deletion.kept.push((id.clone(), why));
+            continue;
+        }
+        let gvk = Record::gvk(id, member);
+        let rank = rank(&gvk, live);
+        deletion.delete.push(Condemned { id: id.clone(), resource, uid, rank });
+    }
+    deletion.delete.sort_by(|a, b| (b.rank, &b.id).cmp(&(a.rank, &a.id)));
+    deletion.record = Some((record, version));
+    Ok(deletion)
+}
+
+fn rank(gvk: &Gvk, mut live: Value) -> i64 {
+    // Items of a LIST have no kind; the order is decided by it.
+    if let Some(live) = live.as_object_mut() {
+        live.insert("apiVersion".into(), gvk.api_version().into());
+        live.insert("kind".into(), gvk.kind.clone().into());
+    }
+    Object::new(live, Origin::default()).map_or(0, |object| plan::rank(&object, &BTreeSet::new()))
+}
+
+fn is_ours(job: &Job, live: &Value) -> bool {
+    live["metadata"]["labels"][crate::cluster::state::APP_LABEL] == job.names.app_label
+        && crate::ownership::our_entry(live, &job.names.manager).is_some()
+}
+
+/// Carries a deletion out, then removes the state, unless something was kept or remains.
+pub async fn delete(
+    job: &Job,
+    deletion: &Deletion,
+    options: &DeleteOptions,
+) -> (BTreeMap<ObjectId, Deleted>, Result<(), Error>) {
+    let mut done = BTreeMap::new();
+    let Some(record) = &deletion.record else { return (done, Ok(())) };
+    let guard = match job.lock().await {
+        Ok(guard) => guard,
+        Err(error) => return (done, Err(error)),
+    };
+    job.events.phase(Phase::Deleting);
+    let mut result = delete_objects(job, deletion, options, &guard.fence(), &mut done).await;
+    let all = deletion.kept.is_empty() && options.wait.is_some();
+    if result.is_ok() {
+        result = if all {
+            job.store.remove().await
+        } else {
+            forget(job, record, deletion, options).await
+        };
+    }
+    let ended = if all && result.is_ok() { guard.remove().await } else { guard.release().await };
+    (done, result.and(ended))
+}
+
+/// Keeps a record of what stays, so that a later delete can take it.
+async fn forget(
+    job: &Job,
+    (record, version): &(Record, ResourceVersion),
+    deletion: &Deletion,
+    options: &DeleteOptions,
+) -> Result<(), Error> {
+    let mut rest = record.clone();
+    if options.wait.is_some() {
+        let kept: Vec<&ObjectId> = deletion.kept.iter().map(|(id, _)| id).collect();
+        rest.inventory.retain(|id, _| kept.contains(&id));
+    }
+    job.store.write_record(&rest, Some(version)).await.map(|_| ())
+}
+
+async fn delete_objects(
+    job: &Job,
+    deletion: &Deletion,
+    options: &DeleteOptions,
+    fence: &Fence,
+    done: &mut BTreeMap<ObjectId, Deleted>,
+) -> Result<(), Error> {
+    let mut rest = deletion.delete.as_slice();
+    while let Some(first) = rest.first() {
+        let end = rest.iter().position(|c| c.rank != first.rank).unwrap_or(rest.len());
+        let (rank, later) = rest.split_at(end);
+        rest = later;
+        let results: Vec<_> = stream::iter(rank)
+            .map(|c| async move {
+                if job.is_halted() {
+                    return (c, Err(job.halted()));
+                }
+                if let Err(error) = fence.check() {
+                    return (c, Err(error));
+                }
+                let ns = c.id.namespace.as_deref();
+                let sent = job.cluster.delete(&c.resource, ns, &c.id.name, Some(&c.uid)).await;
+                (c, sent.map_err(|e| job.failed(e, Some(&c.id))))
+            })
+            .buffer_unordered(PARALLEL)
+            .collect()
+            .await;
+        let mut failed = None;
+        for (c, result) in results {
+            match result {
+                Ok(deleted) => {
+                    let event = EventKind::Wrote { object: c.id.clone(), verb: Verb::Deleted };
+                    job.events.send(event);
+                    done.insert(c.id.clone(), deleted);
+                }
+                Err(error) => failed = Some(error),
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if let Some(timeout) = options.wait {
+            until_gone(job, rank, timeout).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Waits until the objects of a rank are gone. What still blocks after `timeout` is named with its
+/// finalizers.
+async fn until_gone(job: &Job, rank: &[Condemned], timeout: Duration) -> Result<(), Error> {
+    let deadline = Instant::now() + timeout;
+    let mut pause = Duration::from_millis(50);
+    for c in rank {
+        loop {
+            let Some(live) = job.get(&c.resource, &c.id).await? else { break };
+            if live["metadata"]["uid"].as_str() != Some(&c.uid) {
+                break;
+            }
+            let finalizers: Vec<&str> = live["metadata"]["finalizers"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            if Instant::now() >= deadline {
+                let mut error =
+                    Error::new(Exit::Failed, format!("is not gone after {}s", timeout.as_secs()))
+                        .on(&c.id);
+                if !finalizers.is_empty() {
+                    error = error.because(format!("finalizers: {}", finalizers.join(", ")));
+                }
+                return Err(error.hint("run the command again; it goes on where it stopped"));
+            }
+            job.events.waiting(match finalizers.as_slice() {
+                [] => format!("{} to go", c.id),
+                names => format!("{} to go; finalizers: {}", c.id, names.join(", ")),
+            });
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = job.cancel.cancelled() => return Err(job.halted()),
+            }
+            pause = (pause * 3 / 2).min(Duration::from_secs(1));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,354 @@
+//! Applies the plan of one target. The order of the writes makes a crash safe at every point
+//! (design §7): namespace, lease, key, release, record with the union of old and new, objects,
+//! record. Whoever comes after a crash finds a record that knows everything that may exist, and
+//! goes on from there.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::job::Job;
+use super::observe::{Observed, PlanOptions, observe};
+use super::wait::{Look, Subject, wait};
+use super::write::{Progress, write_all};
+use crate::cluster::state::lease::Fence;
+use crate::cluster::state::{About, Digests, Key, Record, Release, ReleaseState, ReleaseSummary};
+use crate::cluster::{CallErrorKind, Refusal};
+use crate::error::{Error, Exit};
+use crate::event::{Phase, Verb};
+use crate::health::Own;
+use crate::manifest::ObjectId;
+use crate::ownership::live_digest;
+use crate::plan::{Action, ObjectPlan, TargetPlan};
+use crate::render::Rendered;
+
+/// How to apply.
+#[derive(Clone, Debug)]
+pub struct ApplyOptions {
+    /// Wait for health.
+    pub wait: bool,
+    /// How long a target may take to become healthy.
+    pub timeout: Duration,
+    /// How the plan was made, to make it again when something moved.
+    pub plan: PlanOptions,
+    /// Where the release comes from.
+    pub about: About,
+}
+
+/// What an apply came to. Whatever happened before an error is said too.
+#[derive(Clone, Debug, Default)]
+pub struct Applied {
+    /// What was written.
+    pub written: BTreeMap<ObjectId, Verb>,
+    /// How many objects were left as they are.
+    pub unchanged: usize,
+    /// The release that is active now.
+    pub release: Option<ReleaseSummary>,
+    /// The last look at the target's health.
+    pub look: Option<Look>,
+    /// What stopped it.
+    pub errors: Vec<Error>,
+}
+
+/// Applies a plan. `rendered` is what the plan was made from.
+pub async fn apply(
+    job: &Job,
+    rendered: &Rendered,
+    observed: Observed,
+    options: &ApplyOptions,
+) -> Applied {
+    let mut applied = Applied::default();
+    let plan = &observed.plan;
+    applied.unchanged = plan.counts().unchanged;
+    if !plan.has_changes() && plan.unfinished.is_none() {
+        // A no-op makes no release, and still says how the whole set stands.
+        let record = observed.record.as_ref().map(|(record, _)| record);
+        applied.release = record.and_then(Record::active_release).cloned();
+        let subjects = subjects(&observed, &Progress::default());
+        health(job, &subjects, options, &mut applied).await;
+        return applied;
+    }
+    if let Err(error) = locked(job, rendered, observed, options, &mut applied).await {
+        applied.errors.push(error);
+    }
+    applied
+}
+
+async fn locked(
+    job: &Job,
+    rendered: &Rendered,
+    observed: Observed,
+    options: &ApplyOptions,
+    applied: &mut Applied,
+) -> Result<(), Error> {
+    ensure_namespace(job, &observed).await?;
+    let guard = job.lock().await?;
+    let result = run(job, rendered, observed, options, &guard.fence(), applied).await;
+    let released = guard.release().await;
+    let subjects = result?;
+    released?;
+    // The lock is for writing; nobody has to wait for our wait.
+    health(job, &subjects, options, applied).await;
+    conclude(job, applied).await
+}
+
+/// Everything under the lock. Returns what to look at.
+async fn run(
+    job: &Job,
+    rendered: &Rendered,
+    observed: Observed,
+    options: &ApplyOptions,
+    fence: &Fence,
+    applied: &mut Applied,
+) -> Result<Vec<Subject>, Error> {
+    let key = job.store.ensure_key(observed.key.clone()).await?;
+    let observed = settle(job, rendered, observed, &key, options).await?;
+    let plan = &observed.plan;
+    let (mut record, mut version) = match &observed.record {
+        Some((record, version)) => (record.clone(), Some(version.clone())),
+        None => (Record::new(&job.names, &job.target.namespace), None),
+    };
+    let listed = job.store.releases().await?;
+    // A release that is still staged belongs to a run that died: whoever holds the lock knows
+    // that it will never end.
+    for summary in job.store.repair(Some(&record), &listed).await? {
+        if record.release(summary.number).is_some() {
+            record.note(summary);
+        }
+    }
+    let release = Release {
+        schema: crate::cluster::state::release::SCHEMA,
+        number: 0,
+        app: job.target.app.clone(),
+        target: job.target.name.clone(),
+        namespace: job.target.namespace.clone(),
+        about: About { started: job.cluster.now(), ..options.about.clone() },
+        rollback_of: None,
+        settings: job.target.settings(),
+        objects: rendered.objects.iter().map(|o| o.value.clone()).collect(),
+    };
+    fence.check()?;
+    let mut staged = job.store.stage(release, Some(&record), &listed).await?;
+    record.intend(observed.scene.prepared.iter().map(|p| &p.object));
+    record.note(staged.summary.clone());
+    version = Some(job.store.write_record(&record, version.as_ref()).await?);
+
+    job.events.phase(Phase::Applying);
+    let mut progress = write_all(job, &observed.scene, &plan.objects, fence, options.timeout).await;
+    // What follows is written also when the run was halted: it says how far the run came.
+    let job = &job.uncancelled();
+    if let Err(error) = fence.check() {
+        progress.errors.insert(0, error);
+        return Err(progress.errors.remove(0));
+    }
+    if progress.errors.is_empty()
+        && let Err(error) = job.store.complete(&mut staged).await
+    {
+        progress.errors.push(error);
+    }
+    for (id, written) in &progress.written {
+        applied.written.insert(id.clone(), written.verb);
+    }
+    remember(job, &mut record, &observed, &progress, &key);
+    let mut summary = staged.summary;
+    summary.finished = Some(job.cluster.now());
+    summary.state = match progress.errors.first() {
+        None => ReleaseState::Active,
+        Some(_) => ReleaseState::Failed,
+    };
+    summary.message = Some(match progress.errors.first() {
+        None => format!("{} written", progress.written.len()),
+        Some(error) => job.scrubber.scrub(&error.to_string()),
+    });
+    let superseded = record.active.filter(|old| *old != summary.number);
+    record.note(summary.clone());
+    job.store.write_record(&record, version.as_ref()).await?;
+    job.store.mark(&summary).await?;
+    if !progress.errors.is_empty() {
+        let first = progress.errors.remove(0);
+        applied.errors.append(&mut progress.errors);
+        return Err(first);
+    }
+    if let Some(old) = superseded.and_then(|old| record.release(old)) {
+        job.store.mark(old).await?;
+    }
+    applied.release = Some(summary);
+    job.store.prune_releases(record.active).await?;
+    Ok(subjects(&observed, &progress))
+}
+
+/// The plan that is carried out: the approved one, or, when someone wrote in between, a new one
+/// that makes the same changes.
+async fn settle(
+    job: &Job,
+    rendered: &Rendered,
+    observed: Observed,
+    key: &Key,
+    options: &ApplyOptions,
+) -> Result<Observed, Error> {
+    let current = job.store.record().await?;
+    let known = observed.record.as_ref().map(|(_, version)| version);
+    let same = current.as_ref().map(|(_, version)| version) == known;
+    if same && key.bytes() == observed.key.bytes() {
+        return Ok(observed);
+    }
+    let again = observe(job, rendered, options.plan)
+        .await
+        .map_err(|mut errors| errors.drain(..).next().unwrap_or_else(|| job.halted()))?;
+    match difference(&observed.plan, &again.plan) {
+        None => Ok(again),
+        Some(what) => Err(Error::new(Exit::Blocked, "the plan no longer holds")
+            .in_target(&job.target.name)
+            .because(format!("someone applied in between, and now {what}"))
+            .hint("look at the new plan with `mcd plan`, then apply again")),
+    }
+}
+
+/// The first object for which two plans differ.
+fn difference(approved: &TargetPlan, again: &TargetPlan) -> Option<String> {
+    let changes = |o: &&ObjectPlan| !matches!(o.action, Action::Unchanged);
+    let mut old = approved.objects.iter().filter(changes);
+    let mut new = again.objects.iter().filter(changes);
+    loop {
+        match (old.next(), new.next()) {
+            (None, None) => return None,
+            (Some(a), Some(b))
+                if a.id == b.id
+                    && a.action.word() == b.action.word()
+                    && a.diff.changes == b.diff.changes => {}
+            (Some(a), _) => return Some(format!("{} would change differently", a.id)),
+            (None, Some(b)) => return Some(format!("{} would change too", b.id)),
+        }
+    }
+}
+
+/// Makes the namespace that objects and state go into, when the application says so or brings it.
+async fn ensure_namespace(job: &Job, observed: &Observed) -> Result<(), Error> {
+    let target = &job.target;
+    let mut wanted = vec![target.state_namespace.clone()];
+    if target.namespace != target.state_namespace {
+        wanted.push(target.namespace.clone());
+    }
+    for name in wanted {
+        let id = ObjectId {
+            group: String::new(),
+            kind: "Namespace".to_owned(),
+            namespace: None,
+            name: name.clone(),
+        };
+        let mut namespaces = super::wait::core("v1", "Namespace", "namespaces");
+        namespaces.namespaced = false;
+        match job.get(&namespaces, &id).await {
+            Ok(Some(live)) if live["metadata"]["deletionTimestamp"].is_null() => continue,
+            Ok(Some(_)) => {
+                return Err(Error::new(Exit::Blocked, "is being deleted")
+                    .in_target(&target.name)
+                    .on(&id)
+                    .hint("run the command again when it is gone"));
+            }
+            Ok(None) => {}
+            // Whoever may not read namespaces may still write into one.
+            Err(error) if error.exit() == Exit::Unreachable && !target.create_namespace => {
+                continue;
+            }
+            Err(error) => return Err(error),
+        }
+        let in_set = observed.plan.objects.iter().find(|o| o.id == id);
+        let creates = target.create_namespace && name == target.namespace;
+        let manager = job.names.manager.as_str();
+        let body = match in_set {
+            // Brought by the set: made here bare, and applied with everything else.
+            Some(_) => serde_json::json!({
+                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}
+            }),
+            None if creates => serde_json::json!({
+                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}
+            }),
+            None => {
+                return Err(Error::new(Exit::Manifest, "does not exist")
+                    .in_target(&target.name)
+                    .on(&id)
+                    .hint("set `createNamespace: true`, or create it first"));
+            }
+        };
+        match job.cluster.create(&namespaces, None, &body, manager).await {
+            Ok(_) => {}
+            Err(error) if matches!(error.kind, CallErrorKind::Refused(Refusal::AlreadyExists)) => {}
+            Err(error) => return Err(job.failed(error, Some(&id))),
+        }
+    }
+    Ok(())
+}
+
+/// Writes into the record what is known of each object now.
+fn remember(job: &Job, record: &mut Record, observed: &Observed, progress: &Progress, key: &Key) {
+    let server = &observed.plan.server_version;
+    for object in &observed.plan.objects {
+        let (uid, live) = match progress.written.get(&object.id) {
+            Some(written) => (
+                written.answer["metadata"]["uid"].as_str().map(str::to_owned),
+                live_digest(key.bytes(), &written.answer, &job.names.manager)
+                    .map(|digest| digest.to_string()),
+            ),
+            None => match observed.unchanged.get(&object.id) {
+                Some(settled) => (Some(settled.uid.clone()), settled.live.clone()),
+                // Neither written nor known to be settled: its turn did not come.
+                None => continue,
+            },
+        };
+        let Some(member) = record.inventory.get_mut(&object.id) else { continue };
+        member.uid = uid;
+        member.config = observed.configs.get(&object.id).cloned();
+        member.digests = live.map(|live| Digests {
+            manifest: object.digest.to_string(),
+            live,
+            server: server.clone(),
+        });
+    }
+}
+
+/// What the health of the target is judged by: our own answers, and for the rest what the plan
+/// saw.
+fn subjects(observed: &Observed, progress: &Progress) -> Vec<Subject> {
+    let subjects = observed.plan.objects.iter().filter_map(|object| {
+        if let Some(written) = progress.written.get(&object.id) {
+            return Some(written.subject(&object.id));
+        }
+        let settled = observed.unchanged.get(&object.id)?;
+        Some(Subject {
+            id: object.id.clone(),
+            resource: object.resource.clone()?,
+            own: Own { generation: settled.generation, uid: Some(settled.uid.clone()) },
+            applied: object.manifest.clone(),
+        })
+    });
+    subjects.collect()
+}
+
+async fn health(job: &Job, subjects: &[Subject], options: &ApplyOptions, applied: &mut Applied) {
+    if !options.wait {
+        return;
+    }
+    match wait(job, subjects, options.timeout).await {
+        Ok(look) => applied.look = Some(look),
+        Err((error, look)) => {
+            applied.look = look;
+            applied.errors.push(error);
+        }
+    }
+}
+
+/// Says in the record that a release which was applied did not become healthy, unless another
+/// run has written since.
+async fn conclude(job: &Job, applied: &mut Applied) -> Result<(), Error> {
+    let (Some(release), Some(error)) = (&mut applied.release, applied.errors.first()) else {
+        return Ok(());
+    };
+    let job = job.uncancelled();
+    release.message = Some(job.scrubber.scrub(&error.to_string()));
+    let Some((mut record, version)) = job.store.record().await? else { return Ok(()) };
+    if record.active == Some(release.number) {
+        record.note(release.clone());
+        job.store.write_record(&record, Some(&version)).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! A target that is being worked on: its cluster, its names, where its events go.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::cluster::state::lease::{self, Acquire, Guard, Holder};
+use crate::cluster::state::{StateNames, Store, who};
+use crate::cluster::{CallError, Cluster, Resource};
+use crate::config::Target;
+use crate::error::{Error, Exit};
+use crate::event::{Events, Phase};
+use crate::manifest::{ObjectId, Scrubber};
+
+/// Everything that the work on a target needs. Cheap to clone.
+#[derive(Clone)]
+pub struct Job {
+    /// The target.
+    pub target: Arc<Target>,
+    /// What its state is called.
+    pub names: Arc<StateNames>,
+    /// Its cluster.
+    pub cluster: Cluster,
+    /// Its state there.
+    pub store: Store,
+    /// Where its events go.
+    pub events: Events,
+    /// Knows every secret value of the run.
+    pub scrubber: Scrubber,
+    /// Cancelled when the run is to stop.
+    pub cancel: CancellationToken,
+}
+
+/// The run was asked to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Halt;
+
+impl Job {
+    /// The work on a target, over a cluster that is connected.
+    pub fn new(
+        target: Arc<Target>,
+        cluster: Cluster,
+        events: Events,
+        scrubber: Scrubber,
+        cancel: CancellationToken,
+    ) -> Self {
+        let names = Arc::new(StateNames::of(&target));
+        let store = Store::new(&cluster, &names);
+        Job { target, names, cluster, store, events, scrubber, cancel }
+    }
+
+    /// The same work for what a cancelled run still has to write: its record, its lock.
+    #[must_use]
+    pub(super) fn uncancelled(&self) -> Self {
+        Job { cluster: self.cluster.uncancelled(), store: self.store.uncancelled(), ..self.clone() }
+    }
+
+    /// Takes the target's lock. A holder that may live is watched for at most the lock's duration.
+    ///
+    /// # Errors
+    /// Someone holds it (exit 6), or a call fails.
+    pub(super) async fn lock(&self) -> Result<Guard, Error> {
+        self.events.phase(Phase::Locking);
+        let holder = Holder::current(&who::current_user().to_string())?;
+        let events = self.events.clone();
+        let how = Acquire {
+            holder: &holder,
+            duration: lease::DURATION,
+            wait: std::time::Duration::ZERO,
+            waiting: &move |waiting| events.waiting(waiting.to_string()),
+        };
+        lease::acquire(&self.cluster, &self.names, how).await
+    }
+
+    /// Turns a failed call into what the user reads.
+    pub fn failed(&self, error: CallError, object: Option<&ObjectId>) -> Error {
+        let scrubber = &self.scrubber;
+        error.into_error(&self.target.name, object).map_text(|text| scrubber.scrub(text))
+    }
+
+    /// An error that says where the run was when it was asked to stop.
+    pub fn halted(&self) -> Error {
+        Error::new(Exit::Interrupted, "interrupted").in_target(&self.target.name)
+    }
+
+    /// Whether the run was asked to stop.
+    pub fn is_halted(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// Reads one object, and learns its values when it is a Secret.
+    pub async fn get(&self, resource: &Resource, id: &ObjectId) -> Result<Option<Value>, Error> {
+        let found = self.cluster.get(resource, id.namespace.as_deref(), &id.name).await;
+        let found = found.map_err(|e| self.failed(e, Some(id)))?;
+        if let Some(live) = &found
+            && id.is_secret()
+        {
+            self.scrubber.learn(live);
+        }
+        Ok(found)
+    }
+}

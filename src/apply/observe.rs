@@ -1,0 +1,334 @@
+//! Reads a target and works out its plan: live state and record in, dry runs where the digests
+//! do not already say "unchanged", the ownership table applied (design §6).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+use serde_json::Value;
+
+use super::assess::{Scene, assess};
+use super::job::Job;
+use super::references;
+use crate::cluster::state::{APP_LABEL, Key, Record, ResourceVersion};
+use crate::cluster::{CallErrorKind, Discovery, Refusal, Resource};
+use crate::error::Error;
+use crate::event::Phase;
+use crate::manifest::ObjectId;
+use crate::ownership::autoscaled;
+use crate::plan::{Action, Prepared, TargetPlan, prepare};
+use crate::render::Rendered;
+
+/// How many calls of one target's reading are under way at once; the client bounds them too.
+pub(super) const PARALLEL: usize = 8;
+
+/// How to plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlanOptions {
+    /// Dry-run every object, also where the digests say "unchanged".
+    pub verify: bool,
+    /// Win every conflict with another manager.
+    pub force_conflicts: bool,
+}
+
+/// A plan, with what an apply of it needs to know.
+#[derive(Clone)]
+pub struct Observed {
+    /// The plan.
+    pub plan: TargetPlan,
+    /// The record as it was read, with its resourceVersion.
+    pub record: Option<(Record, ResourceVersion)>,
+    /// The target's key: the stored one, or one made for this run.
+    pub key: Key,
+    /// Digests of live objects that stay as they are, for the record.
+    pub unchanged: BTreeMap<ObjectId, Settled>,
+    /// The hash of the configuration that each workload uses.
+    pub configs: BTreeMap<ObjectId, String>,
+    /// For planning an object again.
+    pub(super) scene: Scene,
+}
+
+/// What is known of an object that does not change.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// Its uid.
+    pub uid: String,
+    /// Its generation, where its kind has one.
+    pub generation: Option<i64>,
+    /// The digest of its live state; none when we own nothing of it.
+    pub live: Option<String>,
+}
+
+/// Plans a target.
+pub async fn observe(
+    job: &Job,
+    rendered: &Rendered,
+    options: PlanOptions,
+) -> Result<Observed, Vec<Error>> {
+    let one = |e: Error| vec![e.in_target(&job.target.name)];
+    job.events.phase(Phase::Reading);
+    let cluster = &job.cluster;
+    let (version, discovery, record, stored_key) =
+        tokio::join!(cluster.version(), cluster.discovery(), job.store.record(), job.store.key(),);
+    let version = version.map_err(|e| one(job.failed(e, None)))?.git_version;
+    let discovery = discovery.map_err(|e| one(job.failed(e, None)))?;
+    let record = record.map_err(one)?;
+    let key = match stored_key.map_err(one)? {
+        Some(key) => key,
+        None => Key::random().map_err(one)?,
+    };
+
+    let label = (APP_LABEL, job.names.app_label.as_str());
+    let resolve = |gvk: &crate::manifest::Gvk| discovery.resolve(gvk).cloned();
+    let prepared = prepare(rendered.objects.clone(), &job.target, label, resolve)
+        .map_err(|errors| errors.into_iter().flat_map(one).collect::<Vec<_>>())?;
+
+    let inventory = record.as_ref().map(|(record, _)| &record.inventory);
+    let mut places: BTreeSet<Place> = prepared
+        .iter()
+        .filter_map(|p| Some(Place::of(p.resource.as_ref()?, &p.object.id)))
+        .collect();
+    let mut resources: BTreeMap<ObjectId, Resource> = BTreeMap::new();
+    for id in inventory.into_iter().flatten().map(|(id, _)| id) {
+        if let Some(resource) = discovery.by_kind(&id.group, &id.kind) {
+            places.insert(Place::of(resource, id));
+            resources.insert(id.clone(), resource.clone());
+        }
+    }
+    for p in &prepared {
+        if let Some(resource) = &p.resource {
+            resources.insert(p.object.id.clone(), resource.clone());
+        }
+    }
+    let (mut live, unlisted) = list_members(job, &places).await.map_err(one)?;
+
+    // Known to the inventory, or in a kind that may not be listed: fetched by name. What neither
+    // the label nor the inventory knows is left to the dry run, whose answer says whether it
+    // exists.
+    let by_name: Vec<(&ObjectId, &Resource)> = resources
+        .iter()
+        .filter(|(id, resource)| {
+            let known = inventory.is_some_and(|inventory| inventory.contains_key(*id));
+            !live.contains_key(*id) && (known || unlisted.contains(&Place::of(resource, id)))
+        })
+        .collect();
+    let fetched: Vec<(ObjectId, Option<Value>)> = stream::iter(by_name)
+        .map(|(id, resource)| async move { Ok((id.clone(), job.get(resource, id).await?)) })
+        .buffer_unordered(PARALLEL)
+        .try_collect()
+        .await
+        .map_err(one)?;
+    let looked_up: BTreeSet<ObjectId> = fetched.iter().map(|(id, _)| id.clone()).collect();
+    live.extend(fetched.into_iter().filter_map(|(id, object)| Some((id, object?))));
+
+    let autoscalers = live_autoscalers(job, &discovery, &prepared).await;
+    let scaled = autoscaled(prepared.iter().map(|p| &p.object.value), &autoscalers);
+    let namespaces = prepared
+        .iter()
+        .filter(|p| p.object.gvk.group.is_empty() && p.object.gvk.kind == "Namespace")
+        .map(|p| p.object.id.name.clone())
+        .chain(job.target.create_namespace.then(|| job.target.namespace.clone()))
+        .collect();
+
+    job.events.phase(Phase::Planning);
+    let scene = Scene {
+        job: job.clone(),
+        key: *key.bytes(),
+        record: record.as_ref().map(|(record, _)| record.clone()),
+        server: version.clone(),
+        live,
+        looked_up,
+        scaled,
+        namespaces,
+        prepared,
+        options,
+    };
+    let assessed: Vec<_> = stream::iter(scene.prepared.iter().cloned())
+        .map(|p| assess(&scene, p))
+        .buffered(PARALLEL)
+        .collect()
+        .await;
+
+    let mut objects = Vec::with_capacity(assessed.len());
+    let mut unchanged = BTreeMap::new();
+    let mut configs = BTreeMap::new();
+    for outcome in assessed {
+        let assessed = outcome.map_err(one)?;
+        let id = assessed.plan.id.clone();
+        if let Some(settled) = assessed.settled {
+            unchanged.insert(id.clone(), settled);
+        }
+        if let Some(config) = assessed.config {
+            configs.insert(id, config);
+        }
+        objects.push(assessed.plan);
+    }
+    let desired: BTreeSet<&ObjectId> = scene.prepared.iter().map(|p| &p.object.id).collect();
+    let left: Vec<ObjectId> = inventory
+        .into_iter()
+        .flatten()
+        .map(|(id, _)| id)
+        .filter(|id| !desired.contains(id))
+        .filter(|id| scene.live.contains_key(*id) || !resources.contains_key(*id))
+        .cloned()
+        .collect();
+    let mut warnings = rendered.warnings.clone();
+    if rendered.objects.is_empty() {
+        warnings.push("the manifests are empty".to_owned());
+    }
+    warnings.extend(references::missing(job, &discovery, &objects).await);
+    let unfinished = unfinished(record.as_ref().map(|(record, _)| record), &objects);
+    let plan = TargetPlan {
+        target: job.target.name.clone(),
+        tool: rendered.tool.clone(),
+        server_version: version,
+        objects,
+        left,
+        hooks: rendered.hooks.clone(),
+        warnings,
+        unfinished,
+    };
+    Ok(Observed { plan, record, key, unchanged, configs, scene })
+}
+
+/// Why the record has to be written although no object may change.
+fn unfinished(record: Option<&Record>, objects: &[crate::plan::ObjectPlan]) -> Option<String> {
+    use crate::cluster::state::ReleaseState;
+    let Some(record) = record else {
+        return Some("the target has no record yet".to_owned());
+    };
+    if let Some(last) = record.releases.last()
+        && last.state == ReleaseState::Staged
+    {
+        return Some(format!("release {} was interrupted", last.number));
+    }
+    if record.active.is_none() {
+        return Some("no release is active".to_owned());
+    }
+    let missing = objects.iter().find(|o| {
+        matches!(o.action, Action::Unchanged)
+            && record.inventory.get(&o.id).is_none_or(|member| member.uid.is_none())
+    });
+    missing.map(|o| format!("{} is not in the inventory", o.id))
+}
+
+/// A kind in a namespace: what one LIST covers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    group: String,
+    plural: String,
+    pub(super) namespace: Option<String>,
+    pub(super) resource: ResourceKey,
+}
+
+/// A resource that compares by its name alone.
+#[derive(Clone, Debug)]
+pub(super) struct ResourceKey(pub(super) Resource);
+
+impl PartialEq for ResourceKey {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+impl Eq for ResourceKey {}
+impl PartialOrd for ResourceKey {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for ResourceKey {
+    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
+}
+
+impl Place {
+    pub(super) fn of(resource: &Resource, id: &ObjectId) -> Self {
+        Place {
+            group: resource.gvk.group.clone(),
+            plural: resource.plural.clone(),
+            namespace: id.namespace.clone(),
+            resource: ResourceKey(resource.clone()),
+        }
+    }
+}
+
+/// One LIST a kind and namespace by label. Kinds that the caller may not list are returned apart:
+/// their objects are fetched by name.
+pub(super) async fn list_members(
+    job: &Job,
+    places: &BTreeSet<Place>,
+) -> Result<(BTreeMap<ObjectId, Value>, BTreeSet<Place>), Error> {
+    let selector = job.names.member_selector();
+    let lists: Vec<(Place, Option<Vec<Value>>)> = stream::iter(places.iter().cloned())
+        .map(|place| {
+            let selector = selector.as_str();
+            async move {
+                let resource = &place.resource.0;
+                let found = job
+                    .cluster
+                    .list(resource, place.namespace.as_deref(), Some(selector), None)
+                    .await;
+                match found {
+                    Ok(items) => Ok((place, Some(items))),
+                    Err(error) => match &error.kind {
+                        CallErrorKind::Refused(Refusal::Forbidden { .. }) => Ok((place, None)),
+                        // A kind that went away between discovery and the LIST has no objects.
+                        CallErrorKind::Refused(Refusal::MissingKind) => {
+                            Ok((place, Some(Vec::new())))
+                        }
+                        _ => Err(job.failed(error, None)),
+                    },
+                }
+            }
+        })
+        .buffer_unordered(PARALLEL)
+        .try_collect()
+        .await?;
+    let mut live = BTreeMap::new();
+    let mut unlisted = BTreeSet::new();
+    for (place, items) in lists {
+        let Some(items) = items else {
+            unlisted.insert(place);
+            continue;
+        };
+        let gvk = &place.resource.0.gvk;
+        for item in items {
+            let text = |key: &str| item["metadata"][key].as_str().map(str::to_owned);
+            let Some(name) = text("name") else { continue };
+            let id = ObjectId {
+                group: gvk.group.clone(),
+                kind: gvk.kind.clone(),
+                namespace: text("namespace"),
+                name,
+            };
+            if id.is_secret() {
+                job.scrubber.learn(&item);
+            }
+            live.insert(id, item);
+        }
+    }
+    Ok((live, unlisted))
+}
+
+/// The autoscalers that live in the namespaces of the set's scalable workloads: an HPA or a KEDA
+/// ScaledObject there makes us leave replicas alone, also when it is not ours. What may not be
+/// read is not known, and then only the set's own count.
+async fn live_autoscalers(job: &Job, discovery: &Discovery, prepared: &[Prepared]) -> Vec<Value> {
+    let namespaces: BTreeSet<&str> = prepared
+        .iter()
+        .filter(|p| p.object.value["spec"]["replicas"].is_number())
+        .filter_map(|p| p.object.id.namespace.as_deref())
+        .collect();
+    let kinds = [("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")];
+    let lists = kinds
+        .iter()
+        .filter_map(|(group, kind)| discovery.by_kind(group, kind))
+        .flat_map(|resource| namespaces.iter().map(move |ns| (resource, *ns)));
+    stream::iter(lists)
+        .map(|(resource, ns)| async move {
+            job.cluster.list(resource, Some(ns), None, None).await.unwrap_or_default()
+        })
+        .buffer_unordered(PARALLEL)
+        .concat()
+        .await
+}

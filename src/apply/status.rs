@@ -1,0 +1,53 @@
+//! How an application stands in a target: its record, and the health of what it owns.
+
+use super::job::Job;
+use super::wait::{Look, Subject, look};
+use crate::cluster::state::{Record, ReleaseSummary};
+use crate::error::Error;
+use crate::event::Phase;
+use crate::health::Own;
+
+/// How a target stands.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The record; none when the application is not there.
+    pub record: Option<Record>,
+    /// The health of the inventory.
+    pub look: Option<Look>,
+}
+
+impl Standing {
+    /// The active release.
+    pub fn release(&self) -> Option<&ReleaseSummary> {
+        self.record.as_ref()?.active_release()
+    }
+}
+
+/// Reads a target's record and looks at what it owns, once. Nothing is rendered.
+pub async fn standing(job: &Job) -> Result<Standing, Error> {
+    job.events.phase(Phase::Reading);
+    let Some((record, _)) = job.store.record().await? else {
+        return Ok(Standing { record: None, look: None });
+    };
+    let subjects = subjects(job, &record).await?;
+    let look = look(job, &subjects).await?;
+    Ok(Standing { record: Some(record), look: Some(look) })
+}
+
+/// What a record owns, as subjects of health. Objects whose kind the cluster no longer serves are
+/// gone with it.
+pub(super) async fn subjects(job: &Job, record: &Record) -> Result<Vec<Subject>, Error> {
+    let discovery = job.cluster.discovery().await.map_err(|e| job.failed(e, None))?;
+    let subjects = record.inventory.iter().filter_map(|(id, member)| {
+        let gvk = Record::gvk(id, member);
+        let resource =
+            discovery.resolve(&gvk).or_else(|| discovery.by_kind(&id.group, &id.kind))?;
+        Some(Subject {
+            id: id.clone(),
+            resource: resource.clone(),
+            own: Own { generation: None, uid: member.uid.clone() },
+            applied: serde_json::Value::Null,
+        })
+    });
+    Ok(subjects.collect())
+}

@@ -1,0 +1,306 @@
+//! Looks at the health of a target's objects, once or until all are healthy (design §10).
+//!
+//! Live state is read by one LIST a kind and namespace, again and again: nothing here trusts a
+//! watch event alone, whose loss would leave a healthy object waited for (peers §3, case 7).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::job::Job;
+use super::observe::{Place, list_members};
+use crate::cluster::Resource;
+use crate::error::{Error, Exit};
+use crate::event::Phase;
+use crate::health::{
+    self, Health, Own, Readiness, Summary, Surroundings, Verdict, aggregate, cause, readiness,
+};
+use crate::manifest::{Gvk, ObjectId};
+
+/// The first pause between two looks; each is half as long again as the one before, up to
+/// [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(150);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// An object whose health is looked at.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Which object.
+    pub id: ObjectId,
+    /// Where the server has it.
+    pub resource: Resource,
+    /// The anchor: what our own apply answered. Default when nothing was applied.
+    pub own: Own,
+    /// What was applied, for objects that are gone; null when nothing was.
+    pub applied: Value,
+}
+
+/// The health of a target at one moment.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Of each object.
+    pub verdicts: BTreeMap<ObjectId, Verdict>,
+    /// Of the whole.
+    pub summary: Summary,
+    /// Pods of all workloads.
+    pub pods: Option<Readiness>,
+}
+
+impl Look {
+    /// Whether every object is healthy.
+    pub fn is_healthy(&self) -> bool {
+        self.summary.health == Health::Healthy
+    }
+}
+
+/// What is known from look to look.
+struct Watcher<'a> {
+    job: &'a Job,
+    subjects: &'a [Subject],
+    verdicts: BTreeMap<ObjectId, Verdict>,
+    pods: BTreeMap<ObjectId, Readiness>,
+}
+
+/// Looks once.
+pub async fn look(job: &Job, subjects: &[Subject]) -> Result<Look, Error> {
+    let mut watcher = Watcher::new(job, subjects);
+    watcher.look().await?;
+    Ok(watcher.result())
+}
+
+/// Looks until all are healthy, one has failed, `timeout` is over, or the run is halted. A target
+/// that is not healthy in time is an error that names the object, the reason and the time.
+pub async fn wait(
+    job: &Job,
+    subjects: &[Subject],
+    timeout: Duration,
+) -> Result<Look, (Error, Option<Look>)> {
+    job.events.phase(Phase::Waiting);
+    let started = Instant::now();
+    let deadline = started + timeout;
+    let mut watcher = Watcher::new(job, subjects);
+    let mut pause = FIRST_PAUSE;
+    let mut said = String::new();
+    loop {
+        if let Err(error) = watcher.look().await {
+            // The cluster may be gone for a moment; the deadline decides, not one lost call.
+            if Instant::now() >= deadline || job.is_halted() {
+                return Err((error, None));
+            }
+            job.events.waiting(error.message());
+        } else {
+            let look = watcher.result();
+            let reason = look.summary.health.reason().unwrap_or_default().to_owned();
+            match &look.summary.health {
+                Health::Healthy => return Ok(look),
+                Health::Failed(_) | Health::Paused(_) => {
+                    let error = watcher.error(&look, "is not healthy", started.elapsed());
+                    return Err((error, Some(look)));
+                }
+                Health::Progressing(_) | Health::Unknown(_) => {}
+            }
+            if Instant::now() >= deadline {
+                let error = watcher.error(&look, "is not healthy in time", started.elapsed());
+                return Err((error, Some(look)));
+            }
+            if reason != said {
+                job.events.waiting(reason.clone());
+                said = reason;
+            }
+        }
+        let next = (Instant::now() + pause).min(deadline);
+        tokio::select! {
+            () = tokio::time::sleep_until(next) => {}
+            () = job.cancel.cancelled() => {
+                let error = job.halted().because("while waiting for health; everything was written");
+                return Err((error, Some(watcher.result())));
+            }
+        }
+        pause = (pause * 3 / 2).min(LONGEST_PAUSE);
+    }
+}
+
+impl<'a> Watcher<'a> {
+    fn new(job: &'a Job, subjects: &'a [Subject]) -> Self {
+        Watcher { job, subjects, verdicts: BTreeMap::new(), pods: BTreeMap::new() }
+    }
+
+    /// Whether an object has to be looked at again: healthy ones stay so for this wait, so that
+    /// each look reads less.
+    fn is_open(&self, id: &ObjectId) -> bool {
+        self.verdicts.get(id).is_none_or(|verdict| !verdict.is_healthy())
+    }
+
+    async fn look(&mut self) -> Result<(), Error> {
+        let open: Vec<&Subject> = self.subjects.iter().filter(|s| self.is_open(&s.id)).collect();
+        let places: BTreeSet<Place> = open.iter().map(|s| Place::of(&s.resource, &s.id)).collect();
+        let (mut live, unlisted) = list_members(self.job, &places).await?;
+        for subject in &open {
+            let hidden = unlisted.contains(&Place::of(&subject.resource, &subject.id));
+            if (hidden || !live.contains_key(&subject.id))
+                && let Some(object) = self.job.get(&subject.resource, &subject.id).await?
+            {
+                live.insert(subject.id.clone(), object);
+            }
+        }
+        let around = self.around(&open, &live).await;
+        let now = self.job.cluster.now();
+        for subject in open {
+            let around = around.at(now);
+            let verdict = match live.get(&subject.id) {
+                Some(object) => {
+                    let mut verdict = health::health(object, &subject.own, &around);
+                    if let Some(pods) = readiness(object, &subject.own) {
+                        self.pods.insert(subject.id.clone(), pods);
+                    }
+                    explain(&mut verdict, object, &around);
+                    verdict
+                }
+                None if subject.applied.is_null() => missing(),
+                None => {
+                    let last = self.verdicts.get(&subject.id);
+                    health::gone(&subject.applied, &subject.own, last, &around)
+                }
+            };
+            self.verdicts.insert(subject.id.clone(), verdict);
+        }
+        Ok(())
+    }
+
+    /// Pods, ReplicaSets and warnings around workloads that are not healthy yet. What may not be
+    /// read is not known: causes are a help, never a condition.
+    async fn around(&self, open: &[&Subject], live: &BTreeMap<ObjectId, Value>) -> Around {
+        let now = self.job.cluster.now();
+        let mut namespaces = BTreeSet::new();
+        let mut claims = false;
+        for subject in open {
+            let Some(object) = live.get(&subject.id) else {
+                namespaces.extend(subject.id.namespace.clone());
+                continue;
+            };
+            let verdict = health::health(object, &subject.own, &Surroundings::at(now));
+            if verdict.is_healthy() {
+                continue;
+            }
+            namespaces.extend(subject.id.namespace.clone());
+            claims |= subject.id.kind == "PersistentVolumeClaim";
+        }
+        let mut around = Around::default();
+        if namespaces.is_empty() {
+            return around;
+        }
+        let list = async |r: Resource, ns: Option<&str>, fields: Option<&str>| {
+            self.job.cluster.list(&r, ns, None, fields).await.unwrap_or_default()
+        };
+        for ns in &namespaces {
+            let ns = Some(ns.as_str());
+            let (pods, sets, events) = tokio::join!(
+                list(core("v1", "Pod", "pods"), ns, None),
+                list(core("apps/v1", "ReplicaSet", "replicasets"), ns, None),
+                list(core("v1", "Event", "events"), ns, Some("type=Warning")),
+            );
+            around.pods.extend(pods);
+            around.replica_sets.extend(sets);
+            around.events.extend(events);
+        }
+        if claims {
+            let mut classes = core("storage.k8s.io/v1", "StorageClass", "storageclasses");
+            classes.namespaced = false;
+            around.storage_classes = list(classes, None, None).await;
+        }
+        around
+    }
+
+    fn result(&self) -> Look {
+        Look {
+            summary: aggregate(self.verdicts.iter()),
+            pods: (!self.pods.is_empty()).then(|| self.pods.values().copied().sum()),
+            verdicts: self.verdicts.clone(),
+        }
+    }
+
+    fn error(&self, look: &Look, what: &str, elapsed: Duration) -> Error {
+        let worst = look.verdicts.iter().find(|(_, v)| v.health == look_worst(look));
+        let mut error = Error::new(Exit::Failed, format!("{what} after {}s", elapsed.as_secs()))
+            .in_target(&self.job.target.name);
+        if let Some((id, verdict)) = worst {
+            error = error.on(id);
+            if let Some(reason) = verdict.health.reason() {
+                error = error.because(reason);
+            }
+        }
+        let namespace = &self.job.target.namespace;
+        error
+            .hint(format!(
+                "look closer with `mcd status -t {}` or `kubectl --context {} -n {namespace} get pods`",
+                self.job.target.name, self.job.target.cluster.context
+            ))
+            .map_text(|text| self.job.scrubber.scrub(text))
+    }
+}
+
+/// The health of the worst object itself; the summary's reason names the object in front.
+fn look_worst(look: &Look) -> Health {
+    let weight = |h: &Health| match h {
+        Health::Healthy => 0,
+        Health::Paused(_) => 1,
+        Health::Unknown(_) => 2,
+        Health::Progressing(_) => 3,
+        Health::Failed(_) => 4,
+    };
+    let worst = look.verdicts.values().map(|v| &v.health).max_by_key(|h| weight(h));
+    // The first of several alike, as the summary names it.
+    let first = look
+        .verdicts
+        .values()
+        .map(|v| &v.health)
+        .find(|h| worst.is_some_and(|w| weight(w) == weight(h)));
+    first.cloned().unwrap_or(Health::Healthy)
+}
+
+fn missing() -> Verdict {
+    Verdict {
+        health: Health::Failed("is not in the cluster".to_owned()),
+        known: true,
+        notes: Vec::new(),
+    }
+}
+
+/// Puts the cause behind the rule's own reason.
+fn explain(verdict: &mut Verdict, object: &Value, around: &Surroundings<'_>) {
+    let (Health::Progressing(reason) | Health::Failed(reason)) = &mut verdict.health else {
+        return;
+    };
+    if let Some(cause) = cause(object, around)
+        && !reason.contains(&cause)
+    {
+        *reason = format!("{reason}: {cause}");
+    }
+}
+
+#[derive(Default)]
+struct Around {
+    pods: Vec<Value>,
+    replica_sets: Vec<Value>,
+    events: Vec<Value>,
+    storage_classes: Vec<Value>,
+}
+
+impl Around {
+    fn at(&self, now: jiff::Timestamp) -> Surroundings<'_> {
+        Surroundings {
+            now,
+            storage_classes: &self.storage_classes,
+            replica_sets: &self.replica_sets,
+            pods: &self.pods,
+            events: &self.events,
+        }
+    }
+}
+
+/// A kind that every cluster has under this name.
+pub(super) fn core(api_version: &str, kind: &str, plural: &str) -> Resource {
+    Resource::new(Gvk::new(api_version, kind), plural, true)
+}

@@ -1,0 +1,341 @@
+//! Writes the objects of one target, rank by rank, each as the plan says or not at all.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::stream::{FuturesUnordered, StreamExt};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::assess::Scene;
+use super::job::Job;
+use super::observe::PARALLEL;
+use super::wait::{Subject, wait};
+use crate::cluster::state::lease::Fence;
+use crate::cluster::{Apply, CallErrorKind, Refusal, Resource};
+use crate::error::{Error, Exit};
+use crate::event::{EventKind, Verb};
+use crate::health::Own;
+use crate::manifest::ObjectId;
+use crate::ownership::{FieldPath, entries, our_entry, relinquish, take};
+use crate::plan::{Action, ObjectPlan};
+
+/// How often an object is planned again when its live state keeps moving under the write.
+const TRIES: usize = 5;
+
+/// How long a definition may take to be served.
+const ESTABLISH: Duration = Duration::from_secs(60);
+
+/// An object that was written.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    pub(super) verb: Verb,
+    pub(super) resource: Resource,
+    /// The server's answer.
+    pub(super) answer: Value,
+}
+
+/// What was written, and what stopped the rest.
+#[derive(Default)]
+pub(super) struct Progress {
+    pub(super) written: BTreeMap<ObjectId, Written>,
+    pub(super) errors: Vec<Error>,
+}
+
+/// Writes everything that the plan changes. `timeout` bounds the wait for workloads before a
+/// change of traffic.
+pub(super) async fn write_all(
+    job: &Job,
+    scene: &Scene,
+    plans: &[ObjectPlan],
+    fence: &Fence,
+    timeout: Duration,
+) -> Progress {
+    let mut progress = Progress::default();
+    let changes = |o: &&ObjectPlan| matches!(o.action, Action::Create | Action::Change);
+    let (later, now): (Vec<&ObjectPlan>, Vec<&ObjectPlan>) =
+        plans.iter().filter(changes).partition(|o| o.after_health);
+    for rank in ranks(&now) {
+        if !write_rank(job, scene, &rank, fence, &mut progress).await {
+            return progress;
+        }
+        if let Err(error) = establish(job, &rank, &progress).await {
+            progress.errors.push(error);
+            return progress;
+        }
+    }
+    if later.is_empty() {
+        return progress;
+    }
+    // What traffic reaches changes only when what it will reach is healthy (A10.4).
+    let subjects: Vec<Subject> = progress
+        .written
+        .iter()
+        .filter(|(id, _)| matches!(id.kind.as_str(), "Deployment" | "StatefulSet" | "DaemonSet"))
+        .map(|(id, written)| written.subject(id))
+        .collect();
+    if let Err((error, _)) = wait(job, &subjects, timeout).await {
+        let names: Vec<String> = later.iter().map(|o| o.id.to_string()).collect();
+        progress.errors.push(error.hint(format!("{} not changed", names.join(", "))));
+        return progress;
+    }
+    for rank in ranks(&later) {
+        if !write_rank(job, scene, &rank, fence, &mut progress).await {
+            return progress;
+        }
+    }
+    progress
+}
+
+/// The objects by rank, lowest first.
+fn ranks<'a>(objects: &[&'a ObjectPlan]) -> Vec<Vec<&'a ObjectPlan>> {
+    let mut ranks: BTreeMap<i64, Vec<&ObjectPlan>> = BTreeMap::new();
+    for object in objects {
+        ranks.entry(object.rank).or_default().push(object);
+    }
+    ranks.into_values().collect()
+}
+
+impl Written {
+    pub(super) fn subject(&self, id: &ObjectId) -> Subject {
+        Subject {
+            id: id.clone(),
+            resource: self.resource.clone(),
+            own: Own::of(&self.answer),
+            applied: self.answer.clone(),
+        }
+    }
+}
+
+/// Writes the objects of a rank in parallel. After the first failure, and when the run is halted,
+/// nothing new is written and what is in flight ends. Whether to go on.
+async fn write_rank(
+    job: &Job,
+    scene: &Scene,
+    rank: &[&ObjectPlan],
+    fence: &Fence,
+    progress: &mut Progress,
+) -> bool {
+    let mut waiting = rank.iter();
+    let mut running = FuturesUnordered::new();
+    loop {
+        while running.len() < PARALLEL && progress.errors.is_empty() && !job.is_halted() {
+            let Some(object) = waiting.next() else { break };
+            if let Err(error) = fence.check() {
+                progress.errors.push(error);
+                break;
+            }
+            running.push(async move { (object.id.clone(), write(job, scene, object).await) });
+        }
+        let Some((id, result)) = running.next().await else { break };
+        match result {
+            Ok(written) => {
+                job.events.send(EventKind::Wrote { object: id.clone(), verb: written.verb });
+                progress.written.insert(id, written);
+            }
+            Err(error) => progress.errors.push(error.in_target(&job.target.name)),
+        }
+    }
+    if progress.errors.is_empty() && job.is_halted() {
+        progress.errors.push(job.halted());
+    }
+    progress.errors.is_empty()
+}
+
+/// Writes one object. When its live state moved since the plan it is planned again: the same
+/// change goes ahead, another one stops it.
+async fn write(job: &Job, scene: &Scene, planned: &ObjectPlan) -> Result<Written, Error> {
+    let id = &planned.id;
+    let resource = match &planned.resource {
+        Some(resource) => resource.clone(),
+        None => served(job, planned).await?,
+    };
+    let mut plan = planned.clone();
+    for _ in 0..TRIES {
+        match attempt(job, &plan, &resource).await? {
+            Some(written) => return Ok(written),
+            None => {
+                let Some(live) = job.get(&resource, id).await? else {
+                    return Err(moved(id, "it was deleted since the plan"));
+                };
+                let again = scene.again(id, &live).await?.plan;
+                if again.basis.uid != plan.basis.uid && plan.basis.uid.is_some() {
+                    return Err(moved(id, "it was deleted and recreated since the plan"));
+                }
+                match again.action {
+                    // Someone else brought it where it should be.
+                    Action::Unchanged => {
+                        let verb = Verb::Unchanged;
+                        return Ok(Written { verb, resource, answer: live });
+                    }
+                    Action::Change if again.diff.changes == planned.diff.changes => {}
+                    // The config hash may be all that differs between two plans of one change.
+                    Action::Create | Action::Change => {
+                        return Err(moved(id, "another change would be made than was planned"));
+                    }
+                    Action::Stopped(_) | Action::Terminating(_) | Action::Refused(_) => {
+                        return Err(again.blocker().unwrap_or_else(|| moved(id, "it changed")));
+                    }
+                }
+                plan = again;
+            }
+        }
+    }
+    Err(moved(id, "it keeps changing"))
+}
+
+fn moved(id: &ObjectId, why: &str) -> Error {
+    Error::new(Exit::Blocked, "moved between plan and apply")
+        .on(id)
+        .because(why)
+        .hint("look at the new plan with `mcd plan`, then apply again")
+}
+
+/// One attempt on live as the plan saw it. None when live moved.
+async fn attempt(
+    job: &Job,
+    plan: &ObjectPlan,
+    resource: &Resource,
+) -> Result<Option<Written>, Error> {
+    let id = &plan.id;
+    let manager = job.names.manager.as_str();
+    let namespace = id.namespace.as_deref();
+    let mut version = plan.basis.resource_version.clone();
+    let takes = !plan.ownership.take.is_empty();
+    let gives_up = !plan.ownership.relinquish.is_empty();
+    if takes || gives_up {
+        let Some(mut live) = job.get(resource, id).await? else { return Ok(None) };
+        if Some(live["metadata"]["resourceVersion"].as_str().unwrap_or_default())
+            != version.as_deref()
+        {
+            return Ok(None);
+        }
+        let patches: [&dyn Fn(&Value) -> Option<Value>; 2] = [
+            &|live| {
+                let all = entries(live);
+                let taken: Vec<usize> = all
+                    .iter()
+                    .filter(|entry| plan.ownership.take.contains(&entry.who()))
+                    .map(|entry| entry.index)
+                    .collect();
+                take(live, &taken, manager, &now(job))
+            },
+            &|live| relinquish(live, &plan.ownership.relinquish, manager),
+        ];
+        for patch in patches {
+            let Some(patch) = patch(&live) else { continue };
+            let sent =
+                job.cluster.json_patch(resource, namespace, &id.name, &patch, manager, false);
+            match sent.await {
+                Ok(answer) => live = answer,
+                Err(error) if is_moved(&error.kind) => return Ok(None),
+                Err(error) => return Err(job.failed(error, Some(id))),
+            }
+        }
+        version = live["metadata"]["resourceVersion"].as_str().map(str::to_owned);
+    }
+    let mut body = plan.manifest.clone();
+    if let (Some(version), Some(metadata)) =
+        (version, body.get_mut("metadata").and_then(Value::as_object_mut))
+    {
+        metadata.insert("resourceVersion".into(), json!(version));
+    }
+    let how = Apply { manager, force: plan.ownership.force, dry_run: false };
+    let applied = match job.cluster.apply(resource, namespace, &id.name, &body, how).await {
+        Ok(applied) => applied,
+        Err(error) if is_moved(&error.kind) => return Ok(None),
+        // It appeared since the plan, or someone's fields did.
+        Err(error)
+            if matches!(error.kind, CallErrorKind::Refused(Refusal::Conflict(_)))
+                && !plan.ownership.force =>
+        {
+            return Ok(None);
+        }
+        Err(error) => return Err(job.failed(error, Some(id))),
+    };
+    for warning in &applied.warnings {
+        job.events.warn(Some(id), job.scrubber.scrub(warning));
+    }
+    let mut answer = applied.object;
+    if applied.created {
+        answer = give_up_replicas(job, plan, resource, answer).await?;
+    }
+    let verb = if applied.created { Verb::Created } else { Verb::Configured };
+    Ok(Some(Written { verb, resource: resource.clone(), answer }))
+}
+
+/// An autoscaled workload is created with the manifest's replicas, which are then given up: the
+/// next apply, which omits them, must not reset what the autoscaler has decided (A5.2).
+async fn give_up_replicas(
+    job: &Job,
+    plan: &ObjectPlan,
+    resource: &Resource,
+    answer: Value,
+) -> Result<Value, Error> {
+    if !plan.autoscaled {
+        return Ok(answer);
+    }
+    let manager = job.names.manager.as_str();
+    let path = FieldPath::fields(&["spec", "replicas"]);
+    let mut live = answer;
+    for _ in 0..TRIES {
+        if our_entry(&live, manager).is_none_or(|own| !own.fields.covers(&path)) {
+            return Ok(live);
+        }
+        let Some(patch) = relinquish(&live, std::slice::from_ref(&path), manager) else {
+            return Ok(live);
+        };
+        let (ns, name) = (plan.id.namespace.as_deref(), &plan.id.name);
+        match job.cluster.json_patch(resource, ns, name, &patch, manager, false).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) if is_moved(&error.kind) => match job.get(resource, &plan.id).await? {
+                Some(newer) => live = newer,
+                None => return Ok(live),
+            },
+            Err(error) => return Err(job.failed(error, Some(&plan.id))),
+        }
+    }
+    Ok(live)
+}
+
+fn is_moved(kind: &CallErrorKind) -> bool {
+    matches!(kind, CallErrorKind::Refused(Refusal::Moved | Refusal::NotFound))
+}
+
+fn now(job: &Job) -> String {
+    job.cluster.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Waits until the definitions of a rank are served, then reads discovery again.
+async fn establish(job: &Job, rank: &[&ObjectPlan], progress: &Progress) -> Result<(), Error> {
+    let definitions: Vec<Subject> = rank
+        .iter()
+        .filter(|o| o.gvk.kind == "CustomResourceDefinition")
+        .filter_map(|o| Some(progress.written.get(&o.id)?.subject(&o.id)))
+        .collect();
+    if definitions.is_empty() {
+        return Ok(());
+    }
+    wait(job, &definitions, ESTABLISH).await.map_err(|(error, _)| error)?;
+    job.cluster.refresh_discovery().await.map_err(|e| job.failed(e, None))?;
+    Ok(())
+}
+
+/// The resource of a kind that this very apply has defined. Discovery follows a definition by some
+/// milliseconds (A11.6), behind several API servers by more.
+async fn served(job: &Job, plan: &ObjectPlan) -> Result<Resource, Error> {
+    let deadline = Instant::now() + ESTABLISH;
+    loop {
+        let discovery = job.cluster.discovery().await.map_err(|e| job.failed(e, Some(&plan.id)))?;
+        if let Some(resource) = discovery.resolve(&plan.gvk) {
+            return Ok(resource.clone());
+        }
+        if Instant::now() >= deadline || job.is_halted() {
+            return Err(Error::new(Exit::Failed, "its kind is not served although it is defined")
+                .on(&plan.id)
+                .hint("check the versions of the CustomResourceDefinition"));
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        job.cluster.refresh_discovery().await.map_err(|e| job.failed(e, Some(&plan.id)))?;
+    }
+}

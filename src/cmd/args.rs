@@ -1,0 +1,232 @@
+//! Arguments that several verbs share, and the types that read them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+/// Flags of every verb.
+#[derive(Args, Clone, Debug)]
+pub struct GlobalArgs {
+    /// When to use colour: `auto` looks at the terminal, NO_COLOR and CLICOLOR_FORCE
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "MCD_COLOR",
+        hide_env = true,
+        value_name = "WHEN",
+        help_heading = "Global options"
+    )]
+    pub color: Color,
+
+    /// Show no progress and no warnings; errors and results stay
+    #[arg(short, long, global = true, help_heading = "Global options")]
+    pub quiet: bool,
+
+    /// Show more: unchanged objects, each phase; twice: each call to a server
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Global options")]
+    pub verbose: u8,
+
+    /// Write a log of what mcd does to this file (never with secret values)
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "MCD_LOG_FILE",
+        hide_env = true,
+        help_heading = "Global options"
+    )]
+    pub log_file: Option<PathBuf>,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Which application, which targets, which values.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Application")]
+pub struct ProjectArgs {
+    /// The application file
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "mcd.yaml",
+        env = "MCD_FILE",
+        hide_env = true
+    )]
+    pub file: PathBuf,
+
+    /// The fleet file; default: what the application file says
+    #[arg(long, value_name = "FILE", env = "MCD_FLEET", hide_env = true)]
+    pub fleet: Option<PathBuf>,
+
+    /// Only these targets; globs work, and the flag may be repeated
+    #[arg(short, long = "target", value_name = "NAME")]
+    pub targets: Vec<String>,
+
+    /// Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)
+    #[arg(short = 'l', long, value_name = "SELECTOR", env = "MCD_SELECTOR", hide_env = true)]
+    pub selector: Option<String>,
+
+    /// Set a variable of the application file; may be repeated
+    #[arg(long = "var", value_name = "NAME=VALUE", value_parser = name_value)]
+    pub vars: Vec<(String, String)>,
+}
+
+/// How to reach clusters.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Clusters")]
+pub struct ClusterArgs {
+    /// The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// Act as this user
+    #[arg(long = "as", value_name = "USER", env = "MCD_AS", hide_env = true)]
+    pub as_user: Option<String>,
+
+    /// Act as a member of this group; may be repeated
+    #[arg(long = "as-group", value_name = "GROUP", requires = "as_user")]
+    pub as_groups: Vec<String>,
+
+    /// How long one call to an API server may take
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration, env = "MCD_REQUEST_TIMEOUT", hide_env = true)]
+    pub request_timeout: Duration,
+
+    /// How many targets at once; default: all
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), env = "MCD_CONCURRENCY", hide_env = true)]
+    pub concurrency: Option<u32>,
+}
+
+impl ClusterArgs {
+    /// Those of a verb that contacts no cluster.
+    pub(crate) fn offline() -> Self {
+        ClusterArgs {
+            kubeconfig: None,
+            as_user: None,
+            as_groups: Vec::new(),
+            request_timeout: Duration::from_secs(30),
+            concurrency: None,
+        }
+    }
+}
+
+/// How to render.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Rendering")]
+pub struct RenderArgs {
+    /// Use this kustomize (it must still satisfy each target's version)
+    #[arg(long, value_name = "PATH", env = "MCD_KUSTOMIZE_BIN", hide_env = true)]
+    pub kustomize_bin: Option<PathBuf>,
+
+    /// Use this helm (it must still satisfy each target's version)
+    #[arg(long, value_name = "PATH", env = "MCD_HELM_BIN", hide_env = true)]
+    pub helm_bin: Option<PathBuf>,
+
+    /// How long one run of kustomize or helm may take
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration, env = "MCD_TOOL_TIMEOUT", hide_env = true)]
+    pub tool_timeout: Duration,
+}
+
+/// The form of the result on stdout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// For people.
+    #[default]
+    Table,
+    /// JSON, with a documented schema.
+    Json,
+    /// The same as YAML.
+    Yaml,
+    /// One name a line.
+    Name,
+}
+
+/// `-o`.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct OutputArgs {
+    /// The form of the result on stdout
+    #[arg(
+        short,
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        env = "MCD_OUTPUT",
+        hide_env = true
+    )]
+    pub output: Output,
+}
+
+/// Waiting for health.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct WaitArgs {
+    /// Wait until what was written is healthy (`--wait=false`: don't)
+    #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", require_equals = true, action = clap::ArgAction::Set)]
+    pub wait: bool,
+
+    /// How long a target may take to become healthy
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, env = "MCD_TIMEOUT", hide_env = true)]
+    pub timeout: Duration,
+}
+
+/// Confirmation.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ConfirmArgs {
+    /// Don't ask; needed where stdin or stderr is not a terminal
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+/// Reads `NAME=VALUE`.
+fn name_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("expected NAME=VALUE".into()),
+    }
+}
+
+/// Reads a duration as Go writes it: `90s`, `5m`, `1h30m`. It must be positive: a deadline of
+/// nothing would fail every wait, and none at all is no deadline.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = "expected a positive duration such as 90s, 5m or 1h30m";
+    let parsed: jiff::SignedDuration = text.trim().parse().map_err(|_| wrong.to_owned())?;
+    Duration::try_from(parsed).ok().filter(|d| !d.is_zero()).ok_or_else(|| wrong.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_as_go_writes_them() {
+        for (text, seconds) in
+            [("90s", 90.0), ("5m", 300.0), ("1h30m", 5400.0), ("1.5h", 5400.0), ("500ms", 0.5)]
+        {
+            assert_eq!(duration(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for text in ["", "0s", "-5m", "5", "m", "5 parsecs", "1h-30m"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn variables() {
+        assert_eq!(name_value("a=b=c"), Ok(("a".into(), "b=c".into())));
+        assert_eq!(name_value("a="), Ok(("a".into(), String::new())));
+        assert!(name_value("=b").is_err());
+        assert!(name_value("a").is_err());
+    }
+}

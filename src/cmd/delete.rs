@@ -1,0 +1,186 @@
+//! `mcd delete`: deletes the application from the targets, exactly what it owns there.
+
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::Outcome;
+use super::apply::{base, failed, show};
+use super::args::{
+    ClusterArgs, ConfirmArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, WaitArgs,
+};
+use super::session::Session;
+use crate::apply::{DeleteOptions, Deletion, Job, delete, deletion_plan};
+use crate::config::Target;
+use crate::error::{Error, Exit};
+use crate::event::EventKind;
+use crate::report::model::{ErrorReport, RunReport, TargetReport, TargetState};
+use crate::ui::Ui;
+
+/// Arguments of `mcd delete`.
+#[derive(Args, Debug)]
+pub struct DeleteArgs {
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
+    /// Delete namespaces that the application owns, with everything in them
+    #[arg(long)]
+    with_namespaces: bool,
+    /// Delete definitions that the application owns, with all their objects
+    #[arg(long)]
+    with_definitions: bool,
+    /// Delete volumes and claims that the application owns, with their data
+    #[arg(long)]
+    with_volumes: bool,
+    /// Go on in the other targets when one cannot be reached
+    #[arg(long)]
+    keep_going: bool,
+    /// Show what would be deleted and delete nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+type Planned = (Arc<Target>, Result<(Job, Deletion), Error>);
+
+/// Runs the verb.
+pub(crate) async fn run(args: &DeleteArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
+    let session = Session::open(&args.project, &args.clusters, None, ui)?;
+    session.check_contexts()?;
+    if !args.confirm.yes && !args.dry_run {
+        ui.can_confirm()?;
+    }
+    let options = DeleteOptions {
+        namespaces: args.with_namespaces,
+        definitions: args.with_definitions,
+        volumes: args.with_volumes,
+        wait: args.wait.wait.then_some(args.wait.timeout),
+    };
+    let planned: Vec<Planned> = session
+        .each(|target| async {
+            let target = target;
+            let job = session.job(&target).await?;
+            let deletion = deletion_plan(&job, &options).await?;
+            Ok((job, deletion))
+        })
+        .await;
+    session.settle().await;
+    let exit = planned.iter().fold(Exit::Ok, |exit, (_, result)| match result {
+        Ok(_) => exit,
+        Err(error) => exit.and(error.exit()),
+    });
+    if args.output.output == Output::Table {
+        ui.status(&preview(&planned));
+    }
+    let unreadable = planned.iter().filter(|(_, r)| r.is_err()).count();
+    if args.dry_run || (unreadable > 0 && !args.keep_going) {
+        let targets = planned.iter().map(|(t, r)| would(t, r)).collect();
+        let report = report(&session, targets, exit);
+        show(&report, args.output.output, ui)?;
+        if !args.dry_run {
+            ui.hint("nothing was deleted; `--keep-going` deletes from the other targets");
+        }
+        return Ok(exit);
+    }
+    let doomed: usize =
+        planned.iter().filter_map(|(_, r)| r.as_ref().ok()).map(|(_, d)| d.delete.len()).sum();
+    if doomed > 0 && !args.confirm.yes {
+        let question = format!("Delete {doomed} object(s) of {}?", session.project.app);
+        if !ui.confirm(&question)? {
+            return Err(Error::new(Exit::Blocked, "declined; nothing was deleted"));
+        }
+    }
+    session.resume();
+    let work = planned.iter().map(|(target, result)| carry_out(target, result, &options));
+    let reports: Vec<(TargetReport, Exit)> = futures::future::join_all(work).await;
+    session.settle().await;
+    let exit = reports.iter().fold(exit, |all, (_, one)| all.and(*one));
+    let exit = session.interrupted().map_or(exit, |interrupted| exit.and(interrupted));
+    let targets = reports.into_iter().map(|(report, _)| report).collect();
+    show(&report(&session, targets, exit), args.output.output, ui)?;
+    Ok(exit)
+}
+
+fn report(session: &Session, targets: Vec<TargetReport>, exit: Exit) -> RunReport {
+    RunReport {
+        schema: "mcd.dev/delete/v1".to_owned(),
+        application: session.project.app.to_string(),
+        targets,
+        exit_code: exit.code(),
+    }
+}
+
+fn preview(planned: &[Planned]) -> String {
+    let mut text = String::new();
+    for (target, result) in planned {
+        let Ok((_, deletion)) = result else { continue };
+        for condemned in &deletion.delete {
+            text += &format!("{}: - {}\n", target.name, condemned.id);
+        }
+        for (id, why) in &deletion.kept {
+            text += &format!("{}: {id} stays: {why}\n", target.name);
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+fn would(target: &Target, result: &Result<(Job, Deletion), Error>) -> TargetReport {
+    match result {
+        Ok((_, deletion)) if deletion.record.is_none() => nothing(target),
+        Ok((_, deletion)) => TargetReport {
+            release: deletion.record.as_ref().and_then(|(r, _)| r.active),
+            message: format!("{} to delete, {} stay", deletion.delete.len(), deletion.kept.len()),
+            ..base(target, TargetState::NotStarted)
+        },
+        Err(error) => failed(target, std::slice::from_ref(error)),
+    }
+}
+
+fn nothing(target: &Target) -> TargetReport {
+    TargetReport {
+        message: "nothing to delete".to_owned(),
+        ..base(target, TargetState::NotDeployed)
+    }
+}
+
+async fn carry_out(
+    target: &Target,
+    result: &Result<(Job, Deletion), Error>,
+    options: &DeleteOptions,
+) -> (TargetReport, Exit) {
+    let (job, deletion) = match result {
+        Ok(parts) => parts,
+        Err(error) => return (failed(target, std::slice::from_ref(error)), error.exit()),
+    };
+    if deletion.record.is_none() {
+        return (nothing(target), Exit::Ok);
+    }
+    let (done, result) = delete(job, deletion, options).await;
+    let ok = result.is_ok();
+    let message = result.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    job.events.send(EventKind::Finished { ok, message });
+    let mut report = base(target, TargetState::Deleted);
+    if !done.is_empty() {
+        report.objects.insert("deleted".to_owned(), done.len());
+    }
+    report.message = match deletion.kept.len() {
+        0 => format!("{} deleted", done.len()),
+        kept => format!("{} deleted, {kept} stay", done.len()),
+    };
+    report.warnings = deletion.kept.iter().map(|(id, why)| format!("{id} stays: {why}")).collect();
+    let exit = match &result {
+        Ok(()) => Exit::Ok,
+        Err(error) => {
+            report.state = TargetState::of(error);
+            report.errors.push(ErrorReport::from(error));
+            error.exit()
+        }
+    };
+    (report, exit)
+}

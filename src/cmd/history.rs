@@ -1,0 +1,196 @@
+//! `mcd history`: the releases of each target.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Outcome;
+use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs};
+use super::plan::document;
+use super::session::Session;
+use crate::cluster::state::ReleaseSummary;
+use crate::error::{Error, Exit};
+use crate::report::model::{ErrorReport, ToolReport};
+use crate::report::{Cell, Table};
+use crate::ui::{Role, Ui};
+
+/// Arguments of `mcd history`.
+#[derive(Args, Debug)]
+pub struct HistoryArgs {
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// What `mcd history -o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryReport {
+    /// `mcd.dev/history/v1`.
+    pub schema: String,
+    /// The application.
+    pub application: String,
+    /// One entry a target, in the order of the fleet.
+    pub targets: Vec<TargetHistory>,
+    /// The exit code of the command.
+    pub exit_code: u8,
+}
+
+/// The releases of one target.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TargetHistory {
+    /// The target.
+    pub target: String,
+    /// The active release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active: Option<u64>,
+    /// The last releases, newest first.
+    pub releases: Vec<ReleaseReport>,
+    /// What went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorReport>,
+}
+
+/// A release.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReleaseReport {
+    /// Its number.
+    pub number: u64,
+    /// `staged`, `active`, `superseded` or `failed`.
+    pub state: String,
+    /// When it was staged (RFC 3339).
+    pub started: String,
+    /// When its apply ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished: Option<String>,
+    /// Who made it, and where.
+    pub who: String,
+    /// The commit that it was rendered from, `-dirty` when the work tree differed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// What rendered it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolReport>,
+    /// The variables.
+    pub vars: std::collections::BTreeMap<String, serde_json::Value>,
+    /// How many objects it has.
+    pub objects: u32,
+    /// How it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl From<&ReleaseSummary> for ReleaseReport {
+    fn from(summary: &ReleaseSummary) -> Self {
+        let about = &summary.about;
+        ReleaseReport {
+            number: summary.number,
+            state: summary.state.as_str().to_owned(),
+            started: about.started.to_string(),
+            finished: summary.finished.map(|t| t.to_string()),
+            who: about.who.to_string(),
+            commit: about.commit.as_ref().map(ToString::to_string),
+            tool: about
+                .tool
+                .as_ref()
+                .map(|tool| ToolReport { name: tool.name.clone(), version: tool.version.clone() }),
+            vars: about.vars.clone(),
+            objects: summary.objects,
+            message: summary.message.clone(),
+        }
+    }
+}
+
+/// Runs the verb.
+pub(crate) async fn run(args: &HistoryArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
+    let session = Session::open(&args.project, &args.clusters, None, ui)?;
+    session.check_contexts()?;
+    let results = session
+        .each(|target| async {
+            let target = target;
+            let job = session.job(&target).await?;
+            job.store.record().await
+        })
+        .await;
+    session.settle().await;
+    let mut exit = session.interrupted().unwrap_or(Exit::Ok);
+    let targets = results
+        .into_iter()
+        .map(|(target, result)| {
+            let target = target.name.to_string();
+            match result {
+                Ok(record) => {
+                    let record = record.map(|(record, _)| record);
+                    let releases = record.iter().flat_map(|r| r.releases.iter().rev());
+                    TargetHistory {
+                        target,
+                        active: record.as_ref().and_then(|r| r.active),
+                        releases: releases.map(ReleaseReport::from).collect(),
+                        error: None,
+                    }
+                }
+                Err(error) => {
+                    exit = exit.and(error.exit());
+                    let error = Some(ErrorReport::from(&error));
+                    TargetHistory { target, active: None, releases: Vec::new(), error }
+                }
+            }
+        })
+        .collect();
+    let report = HistoryReport {
+        schema: "mcd.dev/history/v1".to_owned(),
+        application: session.project.app.to_string(),
+        targets,
+        exit_code: exit.code(),
+    };
+    show(&report, args.output.output, ui)?;
+    Ok(exit)
+}
+
+fn show(report: &HistoryReport, output: Output, ui: &Ui) -> Result<(), Error> {
+    if matches!(output, Output::Json | Output::Yaml) {
+        return document(report, output, ui);
+    }
+    let headers = ["CLUSTER", "RELEASE", "STATE", "STARTED", "BY", "COMMIT", "OBJECTS", "MESSAGE"];
+    let mut table = Table::new(headers.to_vec());
+    for target in &report.targets {
+        if let Some(error) = &target.error {
+            let mut row = vec![Cell::styled(target.target.clone(), Role::Bold)];
+            row.extend((0..6).map(|_| Cell::from("-")));
+            row.push(Cell::styled(error.line(), Role::Fail));
+            table.row(row);
+            continue;
+        }
+        for release in &target.releases {
+            let state = match release.state.as_str() {
+                "active" => Cell::styled(release.state.clone(), Role::Ok),
+                "failed" => Cell::styled(release.state.clone(), Role::Fail),
+                _ => Cell::from(release.state.clone()),
+            };
+            let started = release.started.split('.').next().unwrap_or_default();
+            table.row(vec![
+                Cell::styled(target.target.clone(), Role::Bold),
+                Cell::from(release.number.to_string()),
+                state,
+                Cell::from(started.trim_end_matches('Z').to_owned() + "Z"),
+                Cell::from(release.who.clone()),
+                Cell::from(release.commit.clone().unwrap_or_else(|| "-".to_owned())),
+                Cell::from(release.objects.to_string()),
+                Cell::from(release.message.clone().unwrap_or_default()),
+            ]);
+        }
+        if target.releases.is_empty() {
+            let mut row = vec![Cell::styled(target.target.clone(), Role::Bold)];
+            row.extend((0..6).map(|_| Cell::from("-")));
+            row.push(Cell::styled("no releases".to_owned(), Role::Dim));
+            table.row(row);
+        }
+    }
+    ui.data(&table.render(ui.out()))?;
+    Ok(())
+}

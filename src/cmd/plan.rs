@@ -1,0 +1,169 @@
+//! `mcd plan`: what an apply would do in each target.
+
+use clap::Args;
+
+use super::Outcome;
+use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
+use super::session::Session;
+use crate::apply::{Observed, PlanOptions};
+use crate::error::{Error, Exit};
+use crate::plan::Counts;
+use crate::report;
+use crate::report::model::{PlanReport, TargetPlanReport};
+use crate::ui::Ui;
+
+/// Arguments of `mcd plan`.
+#[derive(Args, Debug)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
+    #[command(flatten)]
+    render: RenderArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    planning: PlanningArgs,
+    /// Exit with 2 when there are changes
+    #[arg(long)]
+    detailed_exitcode: bool,
+}
+
+/// How to plan.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Planning")]
+pub struct PlanningArgs {
+    /// Ask the server about every object, also about those whose digests say "unchanged"
+    #[arg(long)]
+    pub verify: bool,
+
+    /// Win every conflict with another field manager
+    #[arg(long)]
+    pub force_conflicts: bool,
+}
+
+impl PlanningArgs {
+    /// The options of the planner.
+    pub(crate) fn options(self) -> PlanOptions {
+        PlanOptions { verify: self.verify, force_conflicts: self.force_conflicts }
+    }
+}
+
+/// Runs the verb.
+pub(crate) async fn run(args: &PlanArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
+    let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?;
+    session.check_contexts()?;
+    let options = args.planning.options();
+    let planned = session
+        .each(|target| async { session.observe(target, options).await.map(|(_, _, o)| o) })
+        .await;
+    session.settle().await;
+    let results: Vec<_> = planned.iter().map(|(t, r)| (t.as_ref(), r.as_ref())).collect();
+    let report = report(&session, "mcd.dev/plan/v1", &results, args.detailed_exitcode);
+    show(&report, args.output.output, global.verbose > 0, ui)?;
+    Ok(exit(&session, &results, args.detailed_exitcode))
+}
+
+/// A target and its plan, or why there is none.
+pub(crate) type Planned<'a> =
+    (&'a crate::config::Target, std::result::Result<&'a Observed, &'a Vec<Error>>);
+
+/// The report of several plans.
+pub(crate) fn report(
+    session: &Session,
+    schema: &str,
+    results: &[Planned<'_>],
+    detailed: bool,
+) -> PlanReport {
+    let mut counts = Counts::default();
+    let targets = results
+        .iter()
+        .map(|(target, result)| match result {
+            Ok(observed) => {
+                counts += observed.plan.counts();
+                TargetPlanReport::planned(
+                    &observed.plan,
+                    &target.cluster.context,
+                    &target.namespace,
+                )
+            }
+            Err(errors) => TargetPlanReport::failed(
+                target.name.as_str(),
+                &target.cluster.context,
+                &target.namespace,
+                errors,
+            ),
+        })
+        .collect();
+    PlanReport {
+        schema: schema.to_owned(),
+        application: session.project.app.to_string(),
+        targets,
+        counts,
+        exit_code: exit(session, results, detailed).code(),
+    }
+}
+
+/// The exit code of a plan.
+pub(crate) fn exit(session: &Session, results: &[Planned<'_>], detailed: bool) -> Exit {
+    let mut exit = session.interrupted().unwrap_or(Exit::Ok);
+    for (_, result) in results {
+        match result {
+            Ok(observed) => {
+                for blocker in observed.plan.blockers() {
+                    exit = exit.and(blocker.exit());
+                }
+                if detailed && observed.plan.has_changes() {
+                    exit = exit.and(Exit::Changes);
+                }
+            }
+            Err(errors) => {
+                exit = errors.iter().fold(exit, |exit, error| exit.and(error.exit()));
+            }
+        }
+    }
+    exit
+}
+
+/// Prints a plan in the form that was asked for.
+pub(crate) fn show(
+    report: &PlanReport,
+    output: Output,
+    verbose: bool,
+    ui: &Ui,
+) -> Result<(), Error> {
+    match output {
+        Output::Table => ui.data(&report::plan::text(report, verbose, ui.out()))?,
+        Output::Json | Output::Yaml => document(report, output, ui)?,
+        Output::Name => {
+            let mut text = String::new();
+            for target in &report.targets {
+                for object in &target.changes {
+                    text += &format!("{} {}\n", target.target, report::plan::short(&object.object));
+                }
+            }
+            ui.data(&text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints a document as JSON or YAML.
+pub(crate) fn document<T: serde::Serialize>(
+    document: &T,
+    output: Output,
+    ui: &Ui,
+) -> Result<(), Error> {
+    let failed =
+        |e: serde_json::Error| Error::config("cannot write the result").because(e.to_string());
+    let value = serde_json::to_value(document).map_err(failed)?;
+    let text = match output {
+        Output::Yaml => crate::manifest::to_yaml(&value),
+        Output::Json | Output::Table | Output::Name => {
+            serde_json::to_string_pretty(document).map_err(failed)? + "\n"
+        }
+    };
+    ui.data(&text)?;
+    Ok(())
+}

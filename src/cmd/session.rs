@@ -1,0 +1,284 @@
+//! What most verbs begin with: files read, targets resolved, kubeconfigs checked, signals heard,
+//! and a reporter that listens. Settings are resolved here once; nothing below reads arguments or
+//! the environment.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt};
+
+use super::args::{ClusterArgs, Color, GlobalArgs, ProjectArgs, RenderArgs};
+use super::signals::Interrupt;
+use crate::apply::{Job, Observed, PlanOptions, observe};
+use crate::cluster::{Cluster, ConnectOptions, Impersonate, Kubeconfigs, Note, Notes};
+use crate::config::{Project, Resolver, Selector, Target, TargetName};
+use crate::error::{Error, Exit, Result};
+use crate::event::{EventKind, Events, Phase};
+use crate::manifest::Scrubber;
+use crate::render::{Capabilities, RenderOptions, Rendered, Renderer, needs_capabilities};
+use crate::report::reporter::Reporter;
+use crate::ui::{ColorChoice, Ui, UiOptions};
+
+/// A run over the targets of an application.
+pub(crate) struct Session {
+    pub(crate) project: Project,
+    /// The targets that the arguments selected, in the order of the fleet.
+    pub(crate) targets: Vec<Arc<Target>>,
+    pub(crate) scrubber: Scrubber,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) events: Events,
+    reporter: Reporter,
+    kubeconfigs: Arc<Kubeconfigs>,
+    connect: ConnectOptions,
+    renderer: Option<Renderer>,
+    concurrency: usize,
+}
+
+/// How many targets at once when nothing else is said: with hundreds of clusters the limit is
+/// the machine's own.
+const CONCURRENCY: usize = 64;
+
+/// The terminal's options.
+pub(crate) fn ui_options(global: &GlobalArgs) -> UiOptions {
+    UiOptions {
+        color: match global.color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        },
+        quiet: global.quiet,
+        verbose: global.verbose > 0,
+        width: None,
+    }
+}
+
+/// Starts the log, if there is to be one. Bodies of requests and answers are never logged: the
+/// client would log them when they do not decode.
+pub(crate) fn start_log(global: &GlobalArgs) -> Result<()> {
+    let Some(path) = &global.log_file else { return Ok(()) };
+    let failed = |e: std::io::Error| {
+        Error::config(format!("cannot write the log `{}`", path.display())).because(e.to_string())
+    };
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).append(true);
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let file = options.open(path).map_err(failed)?;
+    let filter = tracing_subscriber::EnvFilter::new("off,mcd=debug");
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_writer(std::sync::Mutex::new(file))
+        .finish();
+    tracing::subscriber::set_global_default(subscriber)
+        .map_err(|e| Error::config("cannot start the log").because(e.to_string()))
+}
+
+/// Reads the files and selects the targets. Nothing is contacted.
+pub(crate) fn project(args: &ProjectArgs) -> Result<(Project, Vec<Target>)> {
+    let project = Resolver::default().load(&args.file, args.fleet.clone(), &args.vars)?;
+    let selector = args.selector.as_deref().map(Selector::parse).transpose()?;
+    let targets = project.narrow(&args.targets, selector.as_ref())?;
+    Ok((project, targets))
+}
+
+impl Session {
+    /// Opens a session. `render` is none for verbs that render nothing.
+    pub(crate) fn open(
+        args: &ProjectArgs,
+        clusters: &ClusterArgs,
+        render: Option<&RenderArgs>,
+        ui: &Ui,
+    ) -> Result<Self> {
+        let (project, targets) = project(args)?;
+        for warning in &project.warnings {
+            ui.warning(&warning.to_string());
+        }
+        let (events, receiver) = Events::channel();
+        let reporter =
+            Reporter::start(receiver, ui, targets.iter().map(|t| t.name.clone()).collect());
+        let said = reporter.handle();
+        let interrupt = Interrupt::listen(move || {
+            said.line("stopping after the write in flight; again to leave at once");
+        })
+        .map_err(|e| Error::config("cannot listen for signals").because(e.to_string()))?;
+        let scrubber = Scrubber::default();
+        let connect = ConnectOptions {
+            kubeconfig: clusters.kubeconfig.clone(),
+            request_timeout: clusters.request_timeout,
+            impersonate: clusters
+                .as_user
+                .clone()
+                .map(|user| Impersonate { user, groups: clusters.as_groups.clone() }),
+            cancel: interrupt.token().clone(),
+            ..ConnectOptions::from_env()
+        };
+        let renderer = render.map(|args| {
+            let options = RenderOptions {
+                kustomize_bin: args.kustomize_bin.clone(),
+                helm_bin: args.helm_bin.clone(),
+                timeout: args.tool_timeout,
+                ..RenderOptions::from_env()
+            };
+            Renderer::new(options, scrubber.clone(), interrupt.token().clone())
+        });
+        Ok(Session {
+            project,
+            targets: targets.into_iter().map(Arc::new).collect(),
+            scrubber,
+            interrupt,
+            events,
+            reporter,
+            kubeconfigs: Arc::new(Kubeconfigs::new(&connect)),
+            connect,
+            renderer,
+            concurrency: clusters.concurrency.map_or(CONCURRENCY, |n| n as usize),
+        })
+    }
+
+    /// Checks every context before anything is contacted.
+    pub(crate) fn check_contexts(&self) -> Result<()> {
+        for target in &self.targets {
+            self.kubeconfigs.check(&target.cluster).map_err(|e| e.in_target(&target.name))?;
+        }
+        Ok(())
+    }
+
+    /// Runs `work` for every target, several at once, and returns the results in the order of the
+    /// fleet: one target's failure never hides another's result.
+    pub(crate) async fn each<T, F>(&self, work: impl Fn(Arc<Target>) -> F) -> Vec<(Arc<Target>, T)>
+    where
+        F: Future<Output = T>,
+    {
+        stream::iter(self.targets.iter().cloned())
+            .map(|target| {
+                let future = work(target.clone());
+                async move { (target, future.await) }
+            })
+            .buffered(self.concurrency)
+            .collect()
+            .await
+    }
+
+    /// Connects to a target's cluster.
+    pub(crate) async fn job(&self, target: &Arc<Target>) -> Result<Job> {
+        let events = self.events.of(&target.name);
+        events.phase(Phase::Connecting);
+        let cluster = Cluster::connect(
+            &target.name,
+            &target.cluster,
+            &self.kubeconfigs,
+            &self.connect,
+            notes(&events, &self.scrubber),
+        )
+        .await
+        .map_err(|e| e.into_error(&target.name, None))?;
+        Ok(Job::new(
+            target.clone(),
+            cluster,
+            events,
+            self.scrubber.clone(),
+            self.interrupt.token().clone(),
+        ))
+    }
+
+    /// Renders a target. The cluster is asked only where helm has to know it.
+    pub(crate) async fn render(
+        &self,
+        target: &Target,
+        cluster: Option<&Cluster>,
+    ) -> Result<Rendered> {
+        let Some(renderer) = &self.renderer else {
+            return Err(Error::config("nothing is rendered here"));
+        };
+        self.events.of(&target.name).phase(Phase::Rendering);
+        let capabilities = match cluster {
+            Some(cluster) if needs_capabilities(target) => {
+                let failed = |e: crate::cluster::CallError| e.into_error(&target.name, None);
+                let version = cluster.version().await.map_err(failed)?;
+                let discovery = cluster.discovery().await.map_err(failed)?;
+                Some(Capabilities {
+                    kube_version: version.git_version,
+                    api_versions: discovery.api_versions(),
+                })
+            }
+            _ => None,
+        };
+        let rendered = renderer.render(target, capabilities.as_ref()).await;
+        rendered.map_err(|e| e.in_target(&target.name).map_text(|t| self.scrubber.scrub(t)))
+    }
+
+    /// Connects, renders and plans a target.
+    pub(crate) async fn observe(
+        &self,
+        target: Arc<Target>,
+        options: PlanOptions,
+    ) -> std::result::Result<(Job, Rendered, Observed), Vec<Error>> {
+        let one = |e: Error| vec![self.halt(e.in_target(&target.name))];
+        // Rendering fails the same whether or not the cluster is there, and says more.
+        let early = if needs_capabilities(&target) {
+            None
+        } else {
+            Some(self.render(&target, None).await.map_err(one)?)
+        };
+        let job = self.job(&target).await.map_err(one)?;
+        let rendered = match early {
+            Some(rendered) => rendered,
+            None => self.render(&target, Some(&job.cluster)).await.map_err(one)?,
+        };
+        let observed = observe(&job, &rendered, options).await;
+        let observed = observed
+            .map_err(|errors| errors.into_iter().map(|e| self.halt(e)).collect::<Vec<_>>())?;
+        Ok((job, rendered, observed))
+    }
+
+    /// After a signal, whatever failed for it failed because of it.
+    fn halt(&self, error: Error) -> Error {
+        match self.interrupt.exit() {
+            Some(exit) if error.exit() != exit => {
+                let halted = Error::new(exit, "interrupted");
+                match error.target() {
+                    Some(target) => halted.in_target(target),
+                    None => halted,
+                }
+            }
+            _ => error,
+        }
+    }
+
+    /// Takes the progress display away, so that a question or a result can be printed.
+    pub(crate) async fn settle(&self) {
+        self.reporter.hide().await;
+    }
+
+    /// Brings the progress display back.
+    pub(crate) fn resume(&self) {
+        self.reporter.show();
+    }
+
+    /// The exit code with which the run was interrupted, if it was.
+    pub(crate) fn interrupted(&self) -> Option<Exit> {
+        self.interrupt.exit()
+    }
+
+    /// The kubeconfig context of a target, for reports.
+    pub(crate) fn target(&self, name: &TargetName) -> Option<&Arc<Target>> {
+        self.targets.iter().find(|t| t.name == *name)
+    }
+}
+
+/// What a client says on the way, as events.
+fn notes(events: &Events, scrubber: &Scrubber) -> Notes {
+    let events = events.clone();
+    let scrubber = scrubber.clone();
+    Arc::new(move |note| match note {
+        Note::Retry { call, attempt, wait, why } => {
+            let why = scrubber.scrub(&why);
+            events.send(EventKind::Retry { call, attempt, wait, why });
+        }
+        Note::Warning { object, text } => events.warn(object.as_ref(), scrubber.scrub(&text)),
+        Note::InsecureTls => events.warn(None, "the server's certificate is not verified"),
+    })
+}

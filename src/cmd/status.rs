@@ -1,0 +1,99 @@
+//! `mcd status`: how the application stands in each target. Nothing is rendered.
+
+use clap::Args;
+
+use super::Outcome;
+use super::apply::{base, describe, failed, show};
+use super::args::{ClusterArgs, GlobalArgs, OutputArgs, ProjectArgs};
+use super::session::Session;
+use crate::apply::{Standing, standing};
+use crate::config::Target;
+use crate::error::Exit;
+use crate::health::Health;
+use crate::report::model::{RunReport, TargetReport, TargetState};
+use crate::ui::Ui;
+
+/// Arguments of `mcd status`.
+#[derive(Args, Debug)]
+pub struct StatusArgs {
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Runs the verb.
+pub(crate) async fn run(args: &StatusArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
+    let session = Session::open(&args.project, &args.clusters, None, ui)?;
+    session.check_contexts()?;
+    let results = session
+        .each(|target| async {
+            let target = target;
+            let job = session.job(&target).await?;
+            standing(&job).await
+        })
+        .await;
+    session.settle().await;
+    let mut exit = session.interrupted().unwrap_or(Exit::Ok);
+    let targets = results
+        .iter()
+        .map(|(target, result)| match result {
+            Ok(standing) => stands(target, standing),
+            Err(error) => {
+                exit = exit.and(error.exit());
+                failed(target, std::slice::from_ref(error))
+            }
+        })
+        .collect();
+    let report = RunReport {
+        schema: "mcd.dev/status/v1".to_owned(),
+        application: session.project.app.to_string(),
+        targets,
+        exit_code: exit.code(),
+    };
+    show(&report, args.output.output, ui)?;
+    Ok(exit)
+}
+
+fn stands(target: &Target, standing: &Standing) -> TargetReport {
+    let (Some(record), Some(look)) = (&standing.record, &standing.look) else {
+        let mut report = base(target, TargetState::NotDeployed);
+        report.message = "the application is not there; `mcd apply` deploys it".to_owned();
+        return report;
+    };
+    let state = match &look.summary.health {
+        Health::Healthy => TargetState::Healthy,
+        Health::Progressing(_) => TargetState::Progressing,
+        Health::Failed(_) => TargetState::Failed,
+        Health::Paused(_) => TargetState::Paused,
+        Health::Unknown(_) => TargetState::Unknown,
+    };
+    let mut report = base(target, state);
+    report.release = record.active;
+    report.applied = standing.release().and_then(|r| r.finished).map(|t| t.to_string());
+    describe(&mut report, look);
+    report.message = match look.summary.health.reason() {
+        Some(reason) => reason.to_owned(),
+        None => unfinished(record).unwrap_or_default(),
+    };
+    report
+}
+
+/// What the last release says when it is not the active one.
+fn unfinished(record: &crate::cluster::state::Record) -> Option<String> {
+    use crate::cluster::state::ReleaseState;
+    let last = record.releases.last()?;
+    match last.state {
+        ReleaseState::Staged => {
+            Some(format!("release {} is under way or was interrupted", last.number))
+        }
+        ReleaseState::Failed => Some(format!(
+            "release {} failed: {}",
+            last.number,
+            last.message.as_deref().unwrap_or("no reason recorded")
+        )),
+        ReleaseState::Active | ReleaseState::Superseded => None,
+    }
+}

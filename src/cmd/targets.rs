@@ -1,0 +1,96 @@
+//! `mcd targets`: what the two files come to. No cluster is contacted.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::Outcome;
+use super::args::{Output, OutputArgs, ProjectArgs};
+use super::plan::document;
+use super::session;
+use crate::config::{Render, Target};
+use crate::error::Exit;
+use crate::report::{Cell, Table};
+use crate::ui::{Role, Ui};
+
+/// Arguments of `mcd targets`.
+#[derive(Args, Debug)]
+pub struct TargetsArgs {
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &TargetsArgs, ui: &Ui) -> Outcome {
+    let (project, targets) = session::project(&args.project)?;
+    for warning in &project.warnings {
+        ui.warning(&warning.to_string());
+    }
+    match args.output.output {
+        Output::Table => ui.data(&table(&targets, ui))?,
+        Output::Name => {
+            for target in &targets {
+                ui.data(&format!("{}\n", target.name))?;
+            }
+        }
+        Output::Json | Output::Yaml => {
+            let all: Vec<Value> = targets
+                .iter()
+                .map(|target| {
+                    json!({
+                        "target": target.name.as_str(),
+                        "settings": target.settings(),
+                        "origins": target.provenance,
+                    })
+                })
+                .collect();
+            let result = json!({
+                "schema": "mcd.dev/targets/v1",
+                "application": project.app.as_str(),
+                "targets": all,
+            });
+            document(&result, args.output.output, ui)?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn table(targets: &[Target], ui: &Ui) -> String {
+    let mut table = Table::new(vec!["CLUSTER", "CONTEXT", "NAMESPACE", "RENDER", "TOOL", "LABELS"]);
+    for target in targets {
+        let (render, tool) = match &target.render {
+            Render::Kustomize(k) => {
+                let path = k.path.strip_prefix(&target.root).unwrap_or(&k.path);
+                ("kustomize ".to_owned() + &path.display().to_string(), k.version.clone())
+            }
+            Render::Helm(h) => {
+                let path = h.chart.strip_prefix(&target.root).unwrap_or(&h.chart);
+                ("helm ".to_owned() + &path.display().to_string(), h.helm_version.clone())
+            }
+            Render::Manifests(paths) => {
+                let paths: Vec<String> = paths
+                    .iter()
+                    .map(|p| p.strip_prefix(&target.root).unwrap_or(p).display().to_string())
+                    .collect();
+                ("manifests ".to_owned() + &paths.join(" "), None)
+            }
+        };
+        let labels: Vec<String> =
+            target.cluster.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let tool = match (&target.render, tool) {
+            (Render::Manifests(_), _) => "-".to_owned(),
+            (_, None) => "any".to_owned(),
+            (_, Some(version)) => version,
+        };
+        table.row(vec![
+            Cell::styled(target.name.to_string(), Role::Bold),
+            Cell::from(target.cluster.context.clone()),
+            Cell::from(target.namespace.clone()),
+            Cell::from(render),
+            Cell::from(tool),
+            Cell::from(labels.join(",")),
+        ]);
+    }
+    table.render(ui.out())
+}

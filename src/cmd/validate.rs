@@ -1,0 +1,125 @@
+//! `mcd validate`: files, rendering and manifests, without a cluster.
+
+use clap::Args;
+use serde::Serialize;
+
+use super::Outcome;
+use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
+use super::plan::document;
+use super::session::Session;
+use crate::error::{Error, Exit};
+use crate::manifest::check_unique;
+use crate::report::model::ErrorReport;
+use crate::report::{Cell, Table};
+use crate::ui::{Role, Ui};
+
+/// Arguments of `mcd validate`.
+#[derive(Args, Debug)]
+pub struct ValidateArgs {
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    render: RenderArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Validation {
+    schema: &'static str,
+    application: String,
+    targets: Vec<TargetValidation>,
+    exit_code: u8,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TargetValidation {
+    target: String,
+    objects: usize,
+    /// Kinds that are not built in: their schemas live in clusters.
+    not_checked: Vec<String>,
+    warnings: Vec<String>,
+    errors: Vec<ErrorReport>,
+}
+
+/// Runs the verb. Each target is rendered twice: what differs between the two would be a change in
+/// every plan.
+pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
+    let clusters = ClusterArgs::offline();
+    let session = Session::open(&args.project, &clusters, Some(&args.render), ui)?;
+    let results = session
+        .each(|target| async {
+            let target = target;
+            let rendered = session.render(&target, None).await.map_err(|e| vec![e])?;
+            check_unique(&rendered.objects).map_err(|e| vec![e.in_target(&target.name)])?;
+            let findings = crate::manifest::check_built_in(&rendered.objects);
+            let errors: Vec<Error> =
+                findings.errors.into_iter().map(|e| e.in_target(&target.name)).collect();
+            if !errors.is_empty() {
+                return Err(errors);
+            }
+            Ok((rendered, findings.not_checked))
+        })
+        .await;
+    session.settle().await;
+    let mut exit = session.interrupted().unwrap_or(Exit::Ok);
+    let mut failures = Vec::new();
+    let targets: Vec<TargetValidation> = results
+        .into_iter()
+        .map(|(target, result)| match result {
+            Ok((rendered, not_checked)) => TargetValidation {
+                target: target.name.to_string(),
+                objects: rendered.objects.len(),
+                not_checked,
+                warnings: rendered.warnings,
+                errors: Vec::new(),
+            },
+            Err(errors) => {
+                exit = errors.iter().fold(exit, |exit, e| exit.and(e.exit()));
+                let reports = errors.iter().map(ErrorReport::from).collect();
+                failures.extend(errors);
+                TargetValidation {
+                    target: target.name.to_string(),
+                    objects: 0,
+                    not_checked: Vec::new(),
+                    warnings: Vec::new(),
+                    errors: reports,
+                }
+            }
+        })
+        .collect();
+    if matches!(args.output.output, Output::Json | Output::Yaml) {
+        let validation = Validation {
+            schema: "mcd.dev/validate/v1",
+            application: session.project.app.to_string(),
+            targets,
+            exit_code: exit.code(),
+        };
+        document(&validation, args.output.output, ui)?;
+        return Ok(exit);
+    }
+    let mut table = Table::new(vec!["CLUSTER", "OBJECTS", "MESSAGE"]);
+    for target in &targets {
+        let mut notes = target.warnings.clone();
+        if !target.not_checked.is_empty() {
+            notes.push(format!("not checked: {}", target.not_checked.join(", ")));
+        }
+        let message = match target.errors.len() {
+            0 if notes.is_empty() => Cell::styled("valid", Role::Ok),
+            0 => Cell::from(format!("valid; {}", notes.join("; "))),
+            n => Cell::styled(crate::report::plan::plural(n, "error"), Role::Fail),
+        };
+        table.row(vec![
+            Cell::styled(target.target.clone(), Role::Bold),
+            Cell::from(target.objects.to_string()),
+            message,
+        ]);
+    }
+    ui.data(&table.render(ui.out()))?;
+    for error in &failures {
+        ui.error(error);
+    }
+    Ok(exit)
+}

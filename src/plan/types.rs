@@ -1,0 +1,242 @@
+//! What a plan says: for each object of a target, what an apply would do and why.
+
+use serde_json::Value;
+
+use crate::cluster::Resource;
+use crate::config::TargetName;
+use crate::diff::ObjectDiff;
+use crate::error::Error;
+use crate::manifest::{Gvk, ObjectId, Origin};
+use crate::ownership::{Digest, FieldPath, Revert, Stop};
+use crate::render::{Hook, ToolUsed};
+
+/// The plan of one target.
+#[derive(Clone, Debug)]
+pub struct TargetPlan {
+    /// The target.
+    pub target: TargetName,
+    /// The tool that rendered, none for plain manifests.
+    pub tool: Option<ToolUsed>,
+    /// The server's version, such as `v1.36.3`.
+    pub server_version: String,
+    /// The objects, in the order in which an apply writes them.
+    pub objects: Vec<ObjectPlan>,
+    /// What the inventory has and the manifests lack: reported, kept.
+    pub left: Vec<ObjectId>,
+    /// The chart's hooks that are not applied.
+    pub hooks: Vec<Hook>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    /// Why an apply has work to do although no object changes: an earlier run was interrupted, or
+    /// the target has no record yet.
+    pub unfinished: Option<String>,
+}
+
+/// The plan of one object.
+#[derive(Clone, Debug)]
+pub struct ObjectPlan {
+    /// Which object, with its namespace resolved.
+    pub id: ObjectId,
+    /// Its version and kind.
+    pub gvk: Gvk,
+    /// Where it was written.
+    pub origin: Origin,
+    /// Where the server has it; none when its kind is defined by this very set.
+    pub resource: Option<Resource>,
+    /// When it is written: lower ranks first.
+    pub rank: i64,
+    /// It changes what traffic reaches, so it is written after the workloads are healthy (A10.4).
+    pub after_health: bool,
+    /// What would happen.
+    pub action: Action,
+    /// What would change.
+    pub diff: ObjectDiff,
+    /// What is sent.
+    pub manifest: Value,
+    /// The digest of what is sent.
+    pub digest: Digest,
+    /// What the change rests on, to notice when live moves before the write.
+    pub basis: Basis,
+    /// How the fields of other managers are treated.
+    pub ownership: Ownership,
+    /// An autoscaler decides its replicas.
+    pub autoscaled: bool,
+    /// Why the change is not verified by the server, if it is not.
+    pub unverified: Option<Unverified>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// What would happen to an object.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// It does not exist yet.
+    Create,
+    /// It changes, or its ownership does.
+    Change,
+    /// Nothing.
+    Unchanged,
+    /// Someone has to decide first.
+    Stopped(Vec<Stop>),
+    /// It is being deleted; its finalizers are named.
+    Terminating(Vec<String>),
+    /// The server refuses it.
+    Refused(Error),
+}
+
+impl Action {
+    /// The word for tables and JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Action::Create => "create",
+            Action::Change => "change",
+            Action::Unchanged => "unchanged",
+            Action::Stopped(_) => "conflict",
+            Action::Terminating(_) => "terminating",
+            Action::Refused(_) => "refused",
+        }
+    }
+}
+
+/// Live as the plan saw it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Basis {
+    /// The uid; none when the object did not exist.
+    pub uid: Option<String>,
+    /// The resourceVersion; none when the object did not exist.
+    pub resource_version: Option<String>,
+    /// The generation, for kinds that have one.
+    pub generation: Option<i64>,
+}
+
+impl Basis {
+    /// Reads it off a live object.
+    pub fn of(live: Option<&Value>) -> Self {
+        let Some(metadata) = live.map(|l| &l["metadata"]) else { return Basis::default() };
+        Basis {
+            uid: metadata["uid"].as_str().map(str::to_owned),
+            resource_version: metadata["resourceVersion"].as_str().map(str::to_owned),
+            generation: metadata["generation"].as_i64(),
+        }
+    }
+}
+
+/// How the fields of other managers are treated.
+#[derive(Clone, Debug, Default)]
+pub struct Ownership {
+    /// Managers whose field sets become ours before the apply.
+    pub take: Vec<String>,
+    /// Hands whose values go back to the manifest's.
+    pub reverts: Vec<Revert>,
+    /// Fields of ours that are given up before the apply that omits them.
+    pub relinquish: Vec<FieldPath>,
+    /// Send the apply with force: every conflict is of a kind that the table lets us win.
+    pub force: bool,
+}
+
+/// Why the server could not check a change beforehand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unverified {
+    /// The reason, as a fragment.
+    pub reason: String,
+    /// Whether the apply would fail for the same reason (no right to write).
+    pub blocks_apply: bool,
+}
+
+/// How many objects of each action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    /// To create.
+    pub create: usize,
+    /// To change.
+    pub change: usize,
+    /// To delete.
+    pub delete: usize,
+    /// Unchanged.
+    pub unchanged: usize,
+    /// Stopped until someone decides: conflicts, terminating objects.
+    pub conflicts: usize,
+    /// Refused by the server.
+    pub refused: usize,
+    /// Left the set and kept.
+    pub left: usize,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.create += other.create;
+        self.change += other.change;
+        self.delete += other.delete;
+        self.unchanged += other.unchanged;
+        self.conflicts += other.conflicts;
+        self.refused += other.refused;
+        self.left += other.left;
+    }
+}
+
+impl TargetPlan {
+    /// Counts the actions.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts { left: self.left.len(), ..Counts::default() };
+        for object in &self.objects {
+            match &object.action {
+                Action::Create => counts.create += 1,
+                Action::Change => counts.change += 1,
+                Action::Unchanged => counts.unchanged += 1,
+                Action::Stopped(_) | Action::Terminating(_) => counts.conflicts += 1,
+                Action::Refused(_) => counts.refused += 1,
+            }
+        }
+        counts
+    }
+
+    /// Whether an apply would write objects.
+    pub fn has_changes(&self) -> bool {
+        let counts = self.counts();
+        counts.create + counts.change > 0
+    }
+
+    /// The errors that keep an apply of this target from its first write, in order.
+    pub fn blockers(&self) -> Vec<Error> {
+        self.objects
+            .iter()
+            .filter_map(ObjectPlan::blocker)
+            .map(|e| e.in_target(&self.target))
+            .collect()
+    }
+}
+
+impl ObjectPlan {
+    /// Why this object cannot be applied as things stand.
+    pub fn blocker(&self) -> Option<Error> {
+        use crate::error::Exit;
+        match &self.action {
+            Action::Refused(error) => return Some(error.clone()),
+            Action::Terminating(finalizers) => {
+                let mut error = Error::new(Exit::Blocked, "is being deleted").on(&self.id);
+                if finalizers.is_empty() {
+                    error = error.hint("run the command again when it is gone");
+                } else {
+                    error = error
+                        .because(format!("waits for the finalizers {}", finalizers.join(", ")))
+                        .hint("find out why the owner of the finalizer does not finish");
+                }
+                return Some(error);
+            }
+            Action::Stopped(stops) => {
+                let mut error = Error::new(Exit::Blocked, "someone has to decide").on(&self.id);
+                for stop in stops {
+                    error = error.because(stop.why.clone());
+                    if !error.hints().contains(&stop.how) {
+                        error = error.hint(stop.how.clone());
+                    }
+                }
+                return Some(error);
+            }
+            Action::Create | Action::Change | Action::Unchanged => {}
+        }
+        let unverified = self.unverified.as_ref().filter(|u| u.blocks_apply)?;
+        Some(Error::new(Exit::Failed, unverified.reason.clone()).on(&self.id))
+    }
+}

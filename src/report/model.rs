@@ -1,0 +1,424 @@
+//! The results of commands as documents: what `-o json` and `-o yaml` print, and what the tables
+//! are made from. Additive only within a `schema` version (docs/output.md).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::{Error, Exit};
+use crate::manifest::ObjectId;
+use crate::plan::{Action, Counts, ObjectPlan, TargetPlan};
+
+/// What `mcd plan -o json` prints, and `mcd diff -o json`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanReport {
+    /// `mcd.dev/plan/v1`.
+    pub schema: String,
+    /// The application.
+    pub application: String,
+    /// One entry a target, in the order of the fleet.
+    pub targets: Vec<TargetPlanReport>,
+    /// The sum over the targets.
+    pub counts: Counts,
+    /// The exit code of the command.
+    pub exit_code: u8,
+}
+
+/// The plan of one target.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TargetPlanReport {
+    /// The target.
+    pub target: String,
+    /// The kubeconfig context.
+    pub context: String,
+    /// The namespace of objects that name none.
+    pub namespace: String,
+    /// `changes`, `unchanged`, `blocked` (someone has to decide), `refused` (by the server), or
+    /// `failed` (not rendered, not reached, not read).
+    pub state: String,
+    /// The tool that rendered; none for plain manifests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolReport>,
+    /// The server's version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_version: Option<String>,
+    /// How many objects of each action.
+    pub counts: Counts,
+    /// Each object that does not stay as it is.
+    pub changes: Vec<ObjectReport>,
+    /// What the inventory has and the manifests lack; kept.
+    pub left: Vec<ObjectReference>,
+    /// Hooks of the chart that are not applied.
+    pub hooks: Vec<ObjectReference>,
+    /// Warnings.
+    pub warnings: Vec<String>,
+    /// What went wrong.
+    pub errors: Vec<ErrorReport>,
+}
+
+/// A tool and its version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ToolReport {
+    /// `kustomize` or `helm`.
+    pub name: String,
+    /// The version, such as `5.8.2`.
+    pub version: String,
+}
+
+/// Which object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectReference {
+    /// The API group; absent for the core group.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// The namespace; absent for cluster-scoped objects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The name.
+    pub name: String,
+}
+
+impl From<&ObjectId> for ObjectReference {
+    fn from(id: &ObjectId) -> Self {
+        ObjectReference {
+            group: id.group.clone(),
+            kind: id.kind.clone(),
+            namespace: id.namespace.clone(),
+            name: id.name.clone(),
+        }
+    }
+}
+
+/// What would happen to an object.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectReport {
+    /// The object.
+    #[serde(flatten)]
+    pub object: ObjectReference,
+    /// `apiVersion` of the manifest.
+    pub api_version: String,
+    /// `create`, `change`, `conflict`, `terminating` or `refused`.
+    pub action: String,
+    /// Field by field; values of Secrets are masked.
+    pub fields: Vec<FieldReport>,
+    /// Managers whose declared fields become the application's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub takes_from: Vec<String>,
+    /// Changes by hand that go back to what the manifest says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reverts: Vec<RevertReport>,
+    /// Fields that the application gives up, so that their values stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relinquishes: Vec<String>,
+    /// Why the server could not check the change beforehand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_verified: Option<String>,
+    /// Warnings of the server and of mcd.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A field that changes.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct FieldReport {
+    /// The path as the API server prints it: `.spec.template.spec.containers[name="c"].image`.
+    pub path: String,
+    /// `add`, `remove`, `replace` or `move`.
+    pub op: String,
+    /// The value in the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// The value after an apply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
+}
+
+/// A change by hand that goes back.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RevertReport {
+    /// Who made it, as a field manager.
+    pub manager: String,
+    /// When (RFC 3339), if the server knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// What goes back.
+    pub fields: Vec<String>,
+}
+
+/// An error, in all outputs the same.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorReport {
+    /// The exit code that it stands for.
+    pub exit_code: u8,
+    /// What happened.
+    pub message: String,
+    /// On which object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<ObjectReference>,
+    /// Where in a file: `file:line:column`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+    /// Why, outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<String>,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
+}
+
+impl From<&Error> for ErrorReport {
+    fn from(error: &Error) -> Self {
+        ErrorReport {
+            exit_code: error.exit().code(),
+            message: error.message().to_owned(),
+            object: error.object().map(ObjectReference::from),
+            location: error.location().map(ToString::to_string),
+            causes: error.causes().to_vec(),
+            hints: error.hints().to_vec(),
+        }
+    }
+}
+
+impl ErrorReport {
+    /// One line for a table.
+    pub fn line(&self) -> String {
+        let mut line = String::new();
+        if let Some(location) = &self.location {
+            line += &format!("{location}: ");
+        }
+        if let Some(object) = &self.object {
+            match &object.namespace {
+                Some(ns) => line += &format!("{} {ns}/{}: ", object.kind, object.name),
+                None => line += &format!("{} {}: ", object.kind, object.name),
+            }
+        }
+        line += &self.message;
+        for cause in &self.causes {
+            line += &format!(": {cause}");
+        }
+        line
+    }
+}
+
+impl From<&ObjectPlan> for ObjectReport {
+    fn from(plan: &ObjectPlan) -> Self {
+        let fields = plan.diff.changes.iter().map(|change| FieldReport {
+            path: change.path.to_string(),
+            op: change.op.word().to_owned(),
+            before: change.before.clone(),
+            after: change.after.clone(),
+        });
+        let reverts = plan.ownership.reverts.iter().map(|revert| RevertReport {
+            manager: revert.manager.clone(),
+            time: revert.time.clone(),
+            fields: revert.fields.iter().map(ToString::to_string).collect(),
+        });
+        ObjectReport {
+            object: (&plan.id).into(),
+            api_version: plan.gvk.api_version(),
+            action: plan.action.word().to_owned(),
+            fields: fields.collect(),
+            takes_from: plan.ownership.take.clone(),
+            reverts: reverts.collect(),
+            relinquishes: plan.ownership.relinquish.iter().map(ToString::to_string).collect(),
+            not_verified: plan.unverified.as_ref().map(|u| u.reason.clone()),
+            warnings: plan.warnings.clone(),
+        }
+    }
+}
+
+impl TargetPlanReport {
+    /// The report of a target that was planned.
+    pub fn planned(plan: &TargetPlan, context: &str, namespace: &str) -> Self {
+        let counts = plan.counts();
+        let state = if counts.refused > 0 {
+            "refused"
+        } else if counts.conflicts > 0 {
+            "blocked"
+        } else if plan.has_changes() {
+            "changes"
+        } else {
+            "unchanged"
+        };
+        let changed = plan.objects.iter().filter(|o| !matches!(o.action, Action::Unchanged));
+        TargetPlanReport {
+            target: plan.target.to_string(),
+            context: context.to_owned(),
+            namespace: namespace.to_owned(),
+            state: state.to_owned(),
+            tool: plan.tool.as_ref().map(|tool| ToolReport {
+                name: tool.name.to_string(),
+                version: tool.version.to_string(),
+            }),
+            server_version: Some(plan.server_version.clone()),
+            counts,
+            changes: changed.map(ObjectReport::from).collect(),
+            left: plan.left.iter().map(ObjectReference::from).collect(),
+            hooks: plan.hooks.iter().map(|hook| ObjectReference::from(&hook.id)).collect(),
+            warnings: plan.warnings.clone(),
+            errors: plan.blockers().iter().map(ErrorReport::from).collect(),
+        }
+    }
+
+    /// The report of a target that could not be planned.
+    pub fn failed(target: &str, context: &str, namespace: &str, errors: &[Error]) -> Self {
+        TargetPlanReport {
+            target: target.to_owned(),
+            context: context.to_owned(),
+            namespace: namespace.to_owned(),
+            state: "failed".to_owned(),
+            tool: None,
+            server_version: None,
+            counts: Counts::default(),
+            changes: Vec::new(),
+            left: Vec::new(),
+            hooks: Vec::new(),
+            warnings: Vec::new(),
+            errors: errors.iter().map(ErrorReport::from).collect(),
+        }
+    }
+}
+
+/// What `mcd apply`, `mcd delete` and `mcd status` print: a row a target.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunReport {
+    /// `mcd.dev/apply/v1`, `mcd.dev/delete/v1` or `mcd.dev/status/v1`.
+    pub schema: String,
+    /// The application.
+    pub application: String,
+    /// One entry a target, in the order of the fleet.
+    pub targets: Vec<TargetReport>,
+    /// The exit code of the command.
+    pub exit_code: u8,
+}
+
+/// What became of one target, or how it stands.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TargetReport {
+    /// The target.
+    pub target: String,
+    /// The kubeconfig context.
+    pub context: String,
+    /// The namespace.
+    pub namespace: String,
+    /// Where it stands.
+    pub state: TargetState,
+    /// The number of the active release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<u64>,
+    /// Pods that are ready, over all workloads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pods: Option<PodCounts>,
+    /// When the active release was applied (RFC 3339).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub applied: Option<String>,
+    /// Objects written, by kubectl's word: `created`, `configured`, `unchanged`, `deleted`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub objects: BTreeMap<String, usize>,
+    /// Each object that is not healthy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unhealthy: Vec<UnhealthyReport>,
+    /// What the user should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// A few words.
+    pub message: String,
+    /// What went wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<ErrorReport>,
+}
+
+/// Pods of a target's workloads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PodCounts {
+    /// Wanted.
+    pub wanted: i64,
+    /// Ready.
+    pub ready: i64,
+    /// Of the newest revision.
+    pub updated: i64,
+}
+
+/// An object that is not healthy, and why.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct UnhealthyReport {
+    /// The object.
+    #[serde(flatten)]
+    pub object: ObjectReference,
+    /// `progressing`, `failed`, `paused` or `unknown`.
+    pub health: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Where a target stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetState {
+    /// Everything is healthy.
+    Healthy,
+    /// Applied; nobody waited for health.
+    Applied,
+    /// On its way.
+    Progressing,
+    /// Paused by its manifest or by someone.
+    Paused,
+    /// Something is wrong with it.
+    Failed,
+    /// Someone has to decide: a lock, a conflict.
+    Blocked,
+    /// Its cluster could not be reached or read.
+    Unreachable,
+    /// The run ended before its turn.
+    NotStarted,
+    /// The run was interrupted while it was under way.
+    Interrupted,
+    /// The application is not there.
+    NotDeployed,
+    /// The application was deleted.
+    Deleted,
+    /// Health is not known.
+    Unknown,
+}
+
+impl TargetState {
+    /// The word for tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            TargetState::Healthy => "Healthy",
+            TargetState::Applied => "Applied",
+            TargetState::Progressing => "Progressing",
+            TargetState::Paused => "Paused",
+            TargetState::Failed => "Failed",
+            TargetState::Blocked => "Blocked",
+            TargetState::Unreachable => "Unreachable",
+            TargetState::NotStarted => "NotStarted",
+            TargetState::Interrupted => "Interrupted",
+            TargetState::NotDeployed => "NotDeployed",
+            TargetState::Deleted => "Deleted",
+            TargetState::Unknown => "Unknown",
+        }
+    }
+
+    /// The state that an error leaves a target in.
+    pub fn of(error: &Error) -> Self {
+        match error.exit() {
+            Exit::Unreachable => TargetState::Unreachable,
+            Exit::Blocked => TargetState::Blocked,
+            Exit::Interrupted | Exit::Terminated => TargetState::Interrupted,
+            _ => TargetState::Failed,
+        }
+    }
+}

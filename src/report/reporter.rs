@@ -1,0 +1,167 @@
+//! Listens to a run's events and shows them: rows on a terminal, lines elsewhere.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::progress::{Progress, TICK, progress};
+use crate::config::TargetName;
+use crate::event::{Event, EventKind, Phase, Verb};
+use crate::ui::Ui;
+
+/// The display of a run.
+pub struct Reporter {
+    commands: mpsc::UnboundedSender<Command>,
+    screen: Screen,
+}
+
+enum Command {
+    /// Show what has come so far, then take the display away.
+    Hide(oneshot::Sender<()>),
+    /// Bring the display back.
+    Show,
+}
+
+/// What is on now, if anything.
+#[derive(Clone)]
+struct Screen {
+    ui: Ui,
+    targets: Arc<Vec<TargetName>>,
+    now: Arc<Mutex<Option<Arc<dyn Progress>>>>,
+}
+
+/// Writes lines above the display, from anywhere.
+#[derive(Clone)]
+pub struct Handle(Screen);
+
+impl Handle {
+    /// A line of the run.
+    pub fn line(&self, text: &str) {
+        match self.0.get() {
+            Some(progress) => progress.line(None, text),
+            None => self.0.ui.status(text),
+        }
+    }
+}
+
+impl Screen {
+    fn get(&self) -> Option<Arc<dyn Progress>> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+    fn show(&self) {
+        let fresh: Arc<dyn Progress> = Arc::from(progress(&self.ui, &self.targets));
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(fresh);
+    }
+    fn hide(&self) {
+        let last = self.now.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(progress) = last {
+            progress.finish();
+        }
+    }
+}
+
+impl Reporter {
+    /// Shows the events of `receiver` from now on.
+    pub fn start(
+        receiver: mpsc::UnboundedReceiver<Event>,
+        ui: &Ui,
+        targets: Vec<TargetName>,
+    ) -> Self {
+        let screen = Screen { ui: ui.clone(), targets: Arc::new(targets), now: Arc::default() };
+        screen.show();
+        let (commands, inbox) = mpsc::unbounded_channel();
+        tokio::spawn(run(receiver, inbox, screen.clone()));
+        Reporter { commands, screen }
+    }
+
+    /// For lines that no event carries.
+    pub fn handle(&self) -> Handle {
+        Handle(self.screen.clone())
+    }
+
+    /// Shows everything that was sent before, then takes the display away, so that a question or
+    /// a result can be printed.
+    pub async fn hide(&self) {
+        let (done, hidden) = oneshot::channel();
+        if self.commands.send(Command::Hide(done)).is_ok() {
+            let _ = hidden.await;
+        }
+    }
+
+    /// Brings the display back.
+    pub fn show(&self) {
+        let _ = self.commands.send(Command::Show);
+    }
+}
+
+async fn run(
+    mut events: mpsc::UnboundedReceiver<Event>,
+    mut inbox: mpsc::UnboundedReceiver<Command>,
+    screen: Screen,
+) {
+    let mut clock = tokio::time::interval(TICK);
+    clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            Some(event) = events.recv() => show(&screen, &event),
+            command = inbox.recv() => match command {
+                Some(Command::Hide(done)) => {
+                    while let Ok(event) = events.try_recv() {
+                        show(&screen, &event);
+                    }
+                    screen.hide();
+                    let _ = done.send(());
+                }
+                Some(Command::Show) => screen.show(),
+                None => return,
+            },
+            _ = clock.tick() => {
+                if let Some(progress) = screen.get() {
+                    progress.tick(Instant::now());
+                }
+            }
+        }
+    }
+}
+
+fn show(screen: &Screen, event: &Event) {
+    let Some(progress) = screen.get() else { return };
+    let target = event.target.as_ref();
+    match (&event.kind, target) {
+        // The display starts with every target pending.
+        (EventKind::Phase { phase: Phase::Pending }, _) => {}
+        (EventKind::Phase { phase }, Some(target)) => progress.set(target, phase.word(), ""),
+        (EventKind::Retry { call, wait, why, .. }, _) => {
+            let text = format!("{call}: {why}; again in {:.1}s", wait.as_secs_f64());
+            progress.line(target, &text);
+        }
+        (EventKind::Warning { object, text }, _) => {
+            let subject = object.as_ref().map(|o| format!("{o}: ")).unwrap_or_default();
+            progress.line(target, &format!("warning: {subject}{text}"));
+        }
+        (EventKind::Wrote { object, verb }, Some(target)) => {
+            let line = format!("{} {}", object.short(), verb.word());
+            let phase = match verb {
+                Verb::Deleted => Phase::Deleting,
+                Verb::Created | Verb::Configured | Verb::Unchanged => Phase::Applying,
+            };
+            progress.set(target, phase.word(), &line);
+            if !screen.ui.is_live() {
+                progress.line(Some(target), &line);
+            }
+        }
+        (EventKind::Waiting { reason }, Some(target)) => {
+            progress.set(target, Phase::Waiting.word(), reason);
+        }
+        (EventKind::Finished { ok, message }, Some(target)) => progress.done(target, *ok, message),
+        (
+            EventKind::Phase { .. }
+            | EventKind::Wrote { .. }
+            | EventKind::Waiting { .. }
+            | EventKind::Finished { .. },
+            None,
+        ) => {}
+    }
+}

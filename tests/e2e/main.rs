@@ -1,0 +1,6 @@
+//! The real binary against real control planes, by behaviour. `cargo testbed up` starts them; the
+//! first test does it otherwise.
+
+mod apply;
+mod support;
+mod takeover;

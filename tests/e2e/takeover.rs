@@ -1,0 +1,147 @@
+//! Objects that others made and change: kubectl, hands, autoscalers.
+
+use serde_json::Value;
+
+use crate::support::{World, web};
+
+fn image(live: &Value) -> &Value {
+    &live["spec"]["template"]["spec"]["containers"][0]["image"]
+}
+
+fn uids(world: &World) -> String {
+    world.kubectl(
+        "us-east",
+        &["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].metadata.uid}"],
+    )
+}
+
+fn rolled_out(world: &World) {
+    world.kubectl("us-east", &["rollout", "status", "deployment/web", "--timeout=60s"]);
+}
+
+/// What kubectl applied and the manifest lacks goes, without a restart; and again after someone
+/// applies the old file.
+#[test]
+fn what_kubectl_applied_is_taken_whole() {
+    let old = web("web:1")
+        .replace("data: {greeting: hello}", "data: {greeting: hello, legacy: x}")
+        .replace("ports: [{port: 80}]", "ports: [{name: a, port: 80}, {name: b, port: 81}]");
+    let new = web("web:1").replace("ports: [{port: 80}]", "ports: [{name: a, port: 80}]");
+    let world = World::new("csa");
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &new);
+    world.kubectl_apply("us-east", &old);
+    rolled_out(&world);
+    let pods = uids(&world);
+
+    for round in 0..2 {
+        let plan = world.ok(0, &["plan", "-o", "json"]);
+        plan.says("kubectl-client-side-apply").says(".data.legacy");
+        world.ok(0, &["apply", "-y"]);
+        let config = world.live("us-east", "configmap", "web");
+        assert_eq!(config["data"], serde_json::json!({"greeting": "hello"}), "round {round}");
+        let annotations = &config["metadata"]["annotations"];
+        assert!(annotations["kubectl.kubernetes.io/last-applied-configuration"].is_null());
+        let ports = &world.live("us-east", "service", "web")["spec"]["ports"];
+        assert_eq!(ports.as_array().map(Vec::len), Some(1), "round {round}");
+        assert_eq!(uids(&world), pods, "no pod restarts, round {round}");
+        world.ok(0, &["diff"]);
+        world.ok(0, &["diff", "--verify"]);
+        if round == 0 {
+            world.kubectl_apply("us-east", &old);
+            world.ok(1, &["diff"]).says("legacy");
+        }
+    }
+}
+
+#[test]
+fn a_hands_change_goes_back_and_is_named() {
+    let world = World::new("hand");
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web("web:1"));
+    world.ok(0, &["apply", "-y"]);
+    world.kubectl("us-east", &["set", "image", "deployment/web", "web=web:9"]);
+    world.ok(0, &["plan"]).says("reverts kubectl-set").says("web:9 → web:1");
+    world.ok(0, &["apply", "-y"]);
+    assert_eq!(image(&world.live("us-east", "deployment", "web")), "web:1");
+    world.ok(0, &["diff", "--verify"]);
+}
+
+#[test]
+fn a_restart_and_an_annotation_by_hand_stay() {
+    let world = World::new("restart");
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web("web:1"));
+    world.ok(0, &["apply", "-y"]);
+    world.kubectl("us-east", &["rollout", "restart", "deployment/web"]);
+    world.kubectl("us-east", &["annotate", "deployment/web", "team=shop"]);
+    rolled_out(&world);
+    let restarted = |w: &World| {
+        w.live("us-east", "deployment", "web")["spec"]["template"]["metadata"]["annotations"]
+            ["kubectl.kubernetes.io/restartedAt"]
+            .clone()
+    };
+    let (when, pods) = (restarted(&world), uids(&world));
+    assert!(when.is_string());
+    world.ok(0, &["diff"]);
+    // Something else of the same object changes, outside its template.
+    world.write(
+        "k8s/web.yaml",
+        &web("web:1").replace("replicas: 2", "replicas: 2\n  minReadySeconds: 1"),
+    );
+    world.ok(0, &["apply", "-y"]);
+    assert_eq!(restarted(&world), when);
+    assert_eq!(uids(&world), pods, "nothing restarts again");
+    assert_eq!(
+        world.live("us-east", "deployment", "web")["metadata"]["annotations"]["team"],
+        "shop"
+    );
+}
+
+const HPA: &str = "---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  minReplicas: 1
+  maxReplicas: 9
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
+";
+
+/// Replicas that an autoscaler set stay when an image changes, to another number or to the same.
+#[test]
+fn an_autoscalers_replicas_stay() {
+    for count in ["5", "2"] {
+        let world = World::new("hpa");
+        world.plain(&["us-east"]);
+        world.write("k8s/web.yaml", &web("web:1"));
+        world.ok(0, &["apply", "-y"]);
+        // The autoscaler comes after the first apply, which owns replicas by then.
+        world.write("k8s/web.yaml", &(web("web:2") + HPA));
+        world.kubectl("us-east", &["scale", "deployment/web", &format!("--replicas={count}")]);
+        world.ok(0, &["apply", "-y"]);
+        let live = world.live("us-east", "deployment", "web");
+        assert_eq!(live["spec"]["replicas"].to_string(), count);
+        assert_eq!(image(&live), "web:2");
+        world.ok(0, &["diff"]);
+        world.ok(0, &["diff", "--verify"]);
+        world.write("k8s/web.yaml", &(web("web:3") + HPA));
+        world.ok(0, &["apply", "-y"]);
+        let live = world.live("us-east", "deployment", "web");
+        assert_eq!(live["spec"]["replicas"].to_string(), count);
+    }
+}
+
+/// An autoscaled workload that kubectl applied with its replicas keeps what the autoscaler made.
+#[test]
+fn replicas_are_not_taken_with_the_rest() {
+    let world = World::new("hpa-csa");
+    world.plain(&["us-east"]);
+    let all = web("web:1") + HPA;
+    world.kubectl_apply("us-east", &all);
+    world.write("k8s/web.yaml", &all);
+    world.ok(0, &["apply", "-y"]);
+    assert_eq!(world.live("us-east", "deployment", "web")["spec"]["replicas"], 2);
+    world.ok(0, &["diff", "--verify"]);
+}
