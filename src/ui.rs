@@ -232,19 +232,6 @@ impl Ui {
             .hint("pass `-y` to go ahead without being asked"))
     }
 
-    /// Whether [`Ui::confirm`] can ask, for those who want to know before they do long work.
-    ///
-    /// # Errors
-    /// Exit 3 without a terminal to ask on.
-    pub fn can_confirm(&self) -> Result<()> {
-        let world = &self.inner.world;
-        if world.stdin_terminal && world.stderr_terminal {
-            return Ok(());
-        }
-        Err(Error::config("this needs a confirmation, and there is no terminal to ask on")
-            .hint("pass `-y` to go ahead without being asked"))
-    }
-
     /// Asks before something is written; no is the default. Blocks: in async code, call it where
     /// blocking is allowed.
     ///

@@ -26,7 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// An object whose health is looked at.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub(super) struct Subject {
     /// Which object.
     pub id: ObjectId,
     /// Where the server has it.
@@ -64,7 +64,7 @@ struct Watcher<'a> {
 }
 
 /// Looks once.
-pub async fn look(job: &Job, subjects: &[Subject]) -> Result<Look, Error> {
+pub(super) async fn look(job: &Job, subjects: &[Subject]) -> Result<Look, Error> {
     let mut watcher = Watcher::new(job, subjects);
     watcher.look().await?;
     Ok(watcher.result())
@@ -72,7 +72,7 @@ pub async fn look(job: &Job, subjects: &[Subject]) -> Result<Look, Error> {
 
 /// Looks until all are healthy, one has failed, `timeout` is over, or the run is halted. A target
 /// that is not healthy in time is an error that names the object, the reason and the time.
-pub async fn wait(
+pub(super) async fn wait(
     job: &Job,
     subjects: &[Subject],
     timeout: Duration,

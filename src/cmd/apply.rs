@@ -26,7 +26,7 @@ use crate::ui::Ui;
 
 /// Arguments of `mcd apply`.
 #[derive(Args, Debug)]
-pub struct ApplyArgs {
+pub(super) struct ApplyArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]

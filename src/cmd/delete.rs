@@ -19,7 +19,7 @@ use crate::ui::Ui;
 
 /// Arguments of `mcd delete`.
 #[derive(Args, Debug)]
-pub struct DeleteArgs {
+pub(super) struct DeleteArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]

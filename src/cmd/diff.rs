@@ -15,7 +15,7 @@ use crate::ui::{Role, Ui};
 
 /// Arguments of `mcd diff`.
 #[derive(Args, Debug)]
-pub struct DiffArgs {
+pub(super) struct DiffArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]

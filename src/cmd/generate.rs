@@ -14,7 +14,7 @@ use crate::ui::Ui;
 
 /// Arguments of `mcd schema`.
 #[derive(Args, Debug)]
-pub struct SchemaArgs {
+pub(super) struct SchemaArgs {
     /// Which document
     #[arg(value_enum)]
     pub document: Document,
@@ -22,7 +22,7 @@ pub struct SchemaArgs {
 
 /// The documents with a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Document {
+pub(super) enum Document {
     /// The fleet file.
     Fleet,
     /// The application file.
@@ -56,7 +56,7 @@ fn pretty(schema: &schemars::Schema) -> String {
 
 /// Arguments of `mcd completions`.
 #[derive(Args, Debug)]
-pub struct CompletionsArgs {
+pub(super) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
@@ -72,7 +72,7 @@ pub(crate) fn completions(args: &CompletionsArgs, ui: &Ui) -> Outcome {
 
 /// Arguments of `mcd man`.
 #[derive(Args, Debug)]
-pub struct ManArgs {
+pub(super) struct ManArgs {
     /// The folder that gets one page a command
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
@@ -92,7 +92,7 @@ pub(crate) fn man(args: &ManArgs, ui: &Ui) -> Outcome {
 
 /// Arguments of `mcd reference`.
 #[derive(Args, Debug)]
-pub struct ReferenceArgs {}
+pub(super) struct ReferenceArgs {}
 
 /// Prints the reference of every command.
 pub(crate) fn reference(ui: &Ui) -> Outcome {

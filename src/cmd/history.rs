@@ -16,7 +16,7 @@ use crate::ui::{Role, Ui};
 
 /// Arguments of `mcd history`.
 #[derive(Args, Debug)]
-pub struct HistoryArgs {
+pub(super) struct HistoryArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub struct HistoryArgs {
 /// What `mcd history -o json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct HistoryReport {
+pub(super) struct HistoryReport {
     /// `mcd.dev/history/v1`.
     pub schema: String,
     /// The application.
@@ -42,7 +42,7 @@ pub struct HistoryReport {
 /// The releases of one target.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct TargetHistory {
+pub(super) struct TargetHistory {
     /// The target.
     pub target: String,
     /// The active release.
@@ -58,7 +58,7 @@ pub struct TargetHistory {
 /// A release.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ReleaseReport {
+pub(super) struct ReleaseReport {
     /// Its number.
     pub number: u64,
     /// `staged`, `active`, `superseded` or `failed`.

@@ -14,7 +14,7 @@ use crate::ui::Ui;
 
 /// Arguments of `mcd plan`.
 #[derive(Args, Debug)]
-pub struct PlanArgs {
+pub(super) struct PlanArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub struct PlanArgs {
 /// How to plan.
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Planning")]
-pub struct PlanningArgs {
+pub(super) struct PlanningArgs {
     /// Ask the server about every object, also about those whose digests say "unchanged"
     #[arg(long)]
     pub verify: bool,

@@ -18,7 +18,7 @@ use crate::ui::Ui;
 
 /// Arguments of `mcd render`.
 #[derive(Args, Debug)]
-pub struct RenderVerbArgs {
+pub(super) struct RenderVerbArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]

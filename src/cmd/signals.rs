@@ -9,14 +9,14 @@ use crate::error::Exit;
 
 /// Whether the run was asked to stop, and by what.
 #[derive(Clone, Debug, Default)]
-pub struct Interrupt {
+pub(super) struct Interrupt {
     token: CancellationToken,
     exit: Arc<AtomicU8>,
 }
 
 impl Interrupt {
     /// Listens from now on. `said` is called once, at the first signal.
-    pub fn listen(said: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+    pub(super) fn listen(said: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let interrupt = Interrupt::default();
         let mut int = signal(SignalKind::interrupt())?;
@@ -41,12 +41,12 @@ impl Interrupt {
     }
 
     /// Cancelled at the first signal.
-    pub fn token(&self) -> &CancellationToken {
+    pub(super) fn token(&self) -> &CancellationToken {
         &self.token
     }
 
     /// The exit code of an interrupted run.
-    pub fn exit(&self) -> Option<Exit> {
+    pub(super) fn exit(&self) -> Option<Exit> {
         match self.exit.load(Ordering::SeqCst) {
             130 => Some(Exit::Interrupted),
             143 => Some(Exit::Terminated),

@@ -15,7 +15,7 @@ use crate::ui::Ui;
 
 /// Arguments of `mcd status`.
 #[derive(Args, Debug)]
-pub struct StatusArgs {
+pub(super) struct StatusArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::ui::{Role, Ui};
 
 /// Arguments of `mcd targets`.
 #[derive(Args, Debug)]
-pub struct TargetsArgs {
+pub(super) struct TargetsArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]

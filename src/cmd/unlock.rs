@@ -11,7 +11,7 @@ use crate::ui::Ui;
 
 /// Arguments of `mcd unlock`.
 #[derive(Args, Debug)]
-pub struct UnlockArgs {
+pub(super) struct UnlockArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]

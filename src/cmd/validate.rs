@@ -15,7 +15,7 @@ use crate::ui::{Role, Ui};
 
 /// Arguments of `mcd validate`.
 #[derive(Args, Debug)]
-pub struct ValidateArgs {
+pub(super) struct ValidateArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]

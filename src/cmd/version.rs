@@ -13,7 +13,7 @@ use crate::ui::{Role, Ui};
 
 /// Arguments of `mcd version`.
 #[derive(Args, Debug)]
-pub struct VersionArgs {
+pub(super) struct VersionArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use crate::manifest::Object;
 /// is room between them: 0 namespaces, 10 definitions, 20 accounts, rights and classes of pods,
 /// 30 configuration, 40 storage, 50 services, 60 workloads, 70 autoscaling and the rest,
 /// 80 admission.
-pub const ORDER: &str = "mcd.dev/order";
+pub(super) const ORDER: &str = "mcd.dev/order";
 
 const NAMESPACES: i64 = 0;
 const DEFINITIONS: i64 = 10;
