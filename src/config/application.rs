@@ -129,7 +129,7 @@ pub(crate) struct OverrideEntry {
 #[schemars(rename = "VariableOverride")]
 pub(crate) struct VarOverride {
     /// The default for these targets.
-    pub(crate) default: Value,
+    pub(crate) default: Option<Value>,
 }
 
 /// The settings of a target, merged and with their templates resolved.

@@ -79,7 +79,9 @@ pub(crate) fn clusters(entries: Vec<ClusterEntry>, list: &Node) -> (Vec<Cluster>
 
 fn check(entry: &ClusterEntry, node: &Node) -> Vec<Error> {
     let mut errors = Vec::new();
-    if !is_cluster_name(&entry.name) {
+    if entry.name.is_empty() {
+        errors.push(node.error(&["name"], "`name` is empty"));
+    } else if !is_cluster_name(&entry.name) {
         errors.push(
             node.error(&["name"], format!("`{}` is no name for a cluster", entry.name)).hint(
                 "use lower-case letters, digits, `-`, `.` and `_`, at most 63, with a letter or \
@@ -105,7 +107,8 @@ fn check(entry: &ClusterEntry, node: &Node) -> Vec<Error> {
     }
     for (key, value) in &entry.labels {
         if !is_label_key(key) {
-            errors.push(node.error(&["labels", key], format!("`{key}` is no key for a label")));
+            let mark = node.nearest(&["labels"]).key_mark(key);
+            errors.push(mark.error(format!("`{key}` is no key for a label")));
         }
         if !is_label_value(value) {
             let message = format!("`{value}` is no value for a label");
@@ -135,8 +138,11 @@ pub(crate) fn tools(
             let place = node.nearest(&[tool, version]);
             let plain = version.strip_prefix('v').unwrap_or(version);
             if semver::Version::parse(plain).is_err() {
-                let message = format!("`{version}` is no version of {tool}, such as `5.8.2`");
-                errors.push(place.mark.error(message));
+                let mark = node.nearest(&[tool]).key_mark(version);
+                errors.push(
+                    mark.error(format!("`{version}` is no version of {tool}"))
+                        .hint("write all of it, such as `5.8.2`"),
+                );
             }
             match paths::free(&place.mark, path) {
                 Ok(path) => drop(paths.insert(plain.to_owned(), path)),

@@ -16,7 +16,7 @@ use crate::suggest::nearest;
 /// At most so many unknown keys of a document are reported at once.
 const MAX_ERRORS: usize = 20;
 
-/// Decodes a document. Every unknown key is reported; any other error ends the decoding.
+/// Decodes a document. Every unknown key is reported; else the first other error.
 ///
 /// # Errors
 /// What is wrong with the document, at least one.
@@ -37,7 +37,11 @@ pub(crate) fn decode<'n, T: for<'de> Deserialize<'de>>(node: &'n Node) -> Result
             | Problem::Type(_)
             | Problem::Other(_) => None,
         };
-        errors.push(failure.into_error(tree));
+        // After an unknown key, another error may be its consequence: `nam: web` makes `name`
+        // missing.
+        if unknown.is_some() || errors.is_empty() {
+            errors.push(failure.into_error(tree));
+        }
         let Some((path, key)) = unknown.filter(|_| errors.len() < MAX_ERRORS) else { break };
         // Goes on without the key, to report the next one too.
         let mut without = tree.clone();
@@ -204,7 +208,9 @@ impl<'n> NodeDeserializer<'n> {
             },
             Kind::String(s) => visitor.visit_str(s),
             Kind::List(items) => visitor.visit_seq(Items { items, next: 0 }),
-            Kind::Map(map) => visitor.visit_map(Entries { entries: map.iter(), value: None }),
+            Kind::Map(map) => {
+                visitor.visit_map(Entries { entries: map.iter(), value: None, fields: &[] })
+            }
         }
     }
 }
@@ -259,9 +265,28 @@ impl<'de> de::Deserializer<'de> for NodeDeserializer<'_> {
         result.map_err(|failure: Failure| failure.at(self.0))
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        match &self.0.kind {
+            Kind::Map(map) => visitor
+                .visit_map(Entries { entries: map.iter(), value: None, fields })
+                .map_err(|failure| failure.at(self.0)),
+            // serde would take a list for the fields in their order.
+            Kind::List(_) => {
+                let failure: Failure = de::Error::invalid_type(de::Unexpected::Seq, &visitor);
+                Err(failure.at(self.0))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf
-        unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
+        unit unit_struct seq tuple tuple_struct map identifier ignored_any
     }
 }
 
@@ -287,6 +312,9 @@ impl<'de> de::SeqAccess<'de> for Items<'_> {
 struct Entries<'n> {
     entries: std::collections::btree_map::Iter<'n, String, Entry>,
     value: Option<(&'n String, &'n Node)>,
+    /// The keys that count as absent when they are null: those of a struct. `overrides:` with
+    /// every item commented out is no mistake.
+    fields: &'static [&'static str],
 }
 
 impl<'de> de::MapAccess<'de> for Entries<'_> {
@@ -296,7 +324,12 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Failure> {
-        let Some((key, entry)) = self.entries.next() else { return Ok(None) };
+        let fields = self.fields;
+        let mut present = self
+            .entries
+            .by_ref()
+            .filter(|(key, entry)| !entry.value.is_null() || !fields.contains(&key.as_str()));
+        let Some((key, entry)) = present.next() else { return Ok(None) };
         self.value = Some((key, &entry.value));
         let key: de::value::StrDeserializer<'_, Failure> = key.as_str().into_deserializer();
         seed.deserialize(key).map(Some).map_err(|failure| failure.at_key(entry))
@@ -309,5 +342,73 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
                 .map_err(|f| f.at(node).within(Step::Key(key.clone()))),
             None => Err(de::Error::custom("has a value without a key")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::config::node::test_mark;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields, expecting = "a map")]
+    struct Example {
+        name: String,
+        #[serde(default)]
+        items: Vec<u8>,
+        inner: Option<Box<Example>>,
+        #[serde(default)]
+        free: std::collections::BTreeMap<String, Value>,
+    }
+
+    fn told(value: Value) -> Vec<String> {
+        let errors = decode::<Example>(&Node::at(value, &test_mark())).expect_err("wrong");
+        errors.iter().map(|e| format!("{}; {}", e.message(), e.hints().join("; "))).collect()
+    }
+
+    #[test]
+    fn a_null_is_absent_for_keys_of_ours_and_a_value_elsewhere() {
+        let value = json!({"name": "a", "items": null, "inner": null, "free": {"x": null}});
+        let found: Example = decode(&Node::at(value, &test_mark())).expect("it fits");
+        let free = [("x".to_owned(), Value::Null)].into();
+        assert_eq!(found, Example { name: "a".into(), items: vec![], inner: None, free });
+        assert_eq!(told(json!({"name": null})), ["`name` is missing; "]);
+    }
+
+    #[test]
+    fn every_unknown_key_is_told_else_the_first_other_error() {
+        let inner = json!({"name": "b", "itmes": [], "inner": {"name": "c", "items": [1, 300]}});
+        assert_eq!(
+            told(json!({"nam": 1, "free": {}, "zzz": null, "inner": {"name": "b", "itmes": []}})),
+            [
+                "unknown key `itmes` in `inner`; did you mean `items`?",
+                "unknown key `nam`; did you mean `name`?",
+                "unknown key `zzz`; known keys here: `name`, `items`, `inner`, `free`",
+            ]
+        );
+        assert_eq!(
+            told(json!({"name": "a", "inner": inner["inner"]})),
+            ["`inner.items[1]` is the number `300`, expected u8; "]
+        );
+        assert_eq!(told(json!(["a"])), ["the document is a list, expected a map; "]);
+        assert_eq!(
+            told(json!({"name": "a", "inner": ["b"]})),
+            ["`inner` is a list, expected a map; "]
+        );
+    }
+
+    #[test]
+    fn text_from_a_template_may_be_any_scalar() {
+        let mut node = Node::at(json!({"name": 2024}), &test_mark());
+        assert_eq!(
+            told(node.to_value()),
+            [
+                "`name` is the number `2024`, expected a string; put it in quotes to make it a string"
+            ]
+        );
+        node.set_template("{{ values.year }}");
+        assert_eq!(decode::<Example>(&node).map(|e| e.name).ok().as_deref(), Some("2024"));
     }
 }

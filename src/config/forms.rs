@@ -43,6 +43,8 @@ impl<T: Copy> Templated<T> {
 pub(crate) trait Setting: Sized {
     /// What to say that was expected.
     const EXPECTED: &'static str;
+    /// The texts that [`Setting::from_text`] takes, as a regular expression for the schema.
+    const TEXT: &'static str;
     fn from_bool(_: bool) -> Option<Self> {
         None
     }
@@ -56,6 +58,7 @@ pub(crate) trait Setting: Sized {
 
 impl Setting for u32 {
     const EXPECTED: &'static str = "a whole number, 0 or more";
+    const TEXT: &'static str = "[0-9]+";
     fn from_number(number: u64) -> Option<Self> {
         // The API's replica counts are int32.
         u32::try_from(number).ok().filter(|n| *n <= i32::MAX as u32)
@@ -68,6 +71,7 @@ impl Setting for u32 {
 
 impl Setting for bool {
     const EXPECTED: &'static str = "`true` or `false`";
+    const TEXT: &'static str = "true|false";
     fn from_bool(value: bool) -> Option<Self> {
         Some(value)
     }
@@ -78,6 +82,7 @@ impl Setting for bool {
 
 impl Setting for Hooks {
     const EXPECTED: &'static str = "`drop` or `apply`";
+    const TEXT: &'static str = "drop|apply";
     fn from_text(text: &str) -> Option<Self> {
         match text {
             "drop" => Some(Hooks::Drop),
@@ -120,7 +125,7 @@ impl<'de, T: Setting> Deserialize<'de> for Templated<T> {
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Templated<T> {
+impl<T: JsonSchema + Setting> JsonSchema for Templated<T> {
     fn inline_schema() -> bool {
         true
     }
@@ -131,7 +136,11 @@ impl<T: JsonSchema> JsonSchema for Templated<T> {
         json_schema!({
             "anyOf": [
                 generator.subschema_for::<T>(),
-                {"type": "string", "description": "A template, or the value in quotes."}
+                {
+                    "type": "string",
+                    "pattern": format!(r"^({})$|\{{[{{%#]", T::TEXT),
+                    "description": "A template, or the value in quotes."
+                }
             ]
         })
     }
@@ -264,6 +273,7 @@ impl JsonSchema for ValuesEntry {
                         },
                         "optional": {
                             "type": ["boolean", "string"],
+                            "pattern": r"^(true|false)$|\{[{%#]",
                             "description": "Whether the file may be absent.",
                             "default": false
                         }

@@ -25,6 +25,8 @@ mod project;
 mod provenance;
 mod read;
 mod resolve;
+#[cfg(test)]
+mod samples;
 mod schema;
 mod selector;
 mod settings;

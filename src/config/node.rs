@@ -254,6 +254,11 @@ impl Node {
         next.map_or(self, |node| node.nearest(rest))
     }
 
+    /// Where a key of this map stands; the map itself, if it has no such key.
+    pub(crate) fn key_mark(&self, key: &str) -> &Mark {
+        self.as_map().and_then(|map| map.get(key)).map_or(&self.mark, |entry| &entry.key)
+    }
+
     /// An error about the value at a path.
     pub(crate) fn error(&self, path: &[&str], message: impl Into<String>) -> Error {
         self.nearest(path).mark.error(message)

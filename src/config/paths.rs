@@ -87,9 +87,11 @@ fn inside(root: &Root, mark: &Mark, path: &str, found: &Path) -> Result<()> {
         return Ok(());
     }
     let top = root.path.display();
-    let error = mark
-        .error(format!("`{path}` is outside of `{top}`"))
-        .because(format!("it leads to `{}`", found.display()));
+    let error = mark.error(format!("`{path}` is outside of `{top}`"));
+    let error = match found == Path::new(path) {
+        true => error,
+        false => error.because(format!("it leads to `{}`", found.display())),
+    };
     Err(if root.is_git {
         error.hint("inputs of rendering stay inside the repository of the application file")
     } else {

@@ -213,7 +213,7 @@ fn header(node: &Node, what: What) -> Result<(), Error> {
     if node.as_map().is_none() {
         return Err(node
             .mark
-            .error(format!("{} where an {kind} file was expected", node.describe()))
+            .error(format!("the document is {}, expected a map", node.describe()))
             .hint(what.smallest()));
     }
     match node.get("apiVersion") {

@@ -16,11 +16,11 @@ use super::paths::{self, Root};
 use super::project::{Project, labels_of};
 use super::provenance::provenance;
 use super::read::{Disk, Files, What, read};
-use super::selector::Selector;
+use super::selector::{Selector, list};
 use super::settings::{Checker, one_renderer};
 use super::template::Templates;
 use super::vars::{self, Vars};
-use super::{AppName, Target};
+use super::{AppName, Target, TargetName};
 use crate::error::{Error, Result};
 
 /// Reads and resolves configuration.
@@ -166,17 +166,19 @@ impl Application<'_> {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let mut targets: Vec<Target> = Vec::new();
+        let (mut targets, mut failed) = (Vec::new(), Vec::new());
         for cluster in &selected {
             match self.target(cluster) {
                 Ok(target) => targets.push(target),
-                Err(found) => errors
-                    .extend(found.into_iter().map(|error| error.in_target(&cluster.spec.name))),
+                Err(found) => {
+                    failed.extend(found.into_iter().map(|error| (&cluster.spec.name, error)));
+                }
             }
         }
+        errors.extend(distinct(failed, selected.len()));
         errors.extend(self.same_place(&targets));
         if !errors.is_empty() {
-            return Err(distinct(errors));
+            return Err(errors);
         }
         Ok((targets, self.warnings(&selected)))
     }
@@ -214,9 +216,14 @@ impl Application<'_> {
 
     fn check_selector(&self, at: &[&str], selector: &Selector) -> Vec<Error> {
         let node = self.node.nearest(at);
-        let place = |part: &[String]| {
-            let part: Vec<&str> = part.iter().map(String::as_str).collect();
-            node.nearest(&part).mark.location()
+        let place = |part: &[String]| match part
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .as_slice()
+        {
+            ["labels", key] => node.nearest(&["labels"]).key_mark(key).location(),
+            part => node.nearest(part).mark.location(),
         };
         let found = selector.check(&self.fleet.clusters);
         found.into_iter().map(|(part, error)| error.at(place(&part))).collect()
@@ -386,20 +393,30 @@ fn pick(node: &Node) -> Node {
     picked
 }
 
-/// Errors that are the same in every target are told once, in file order.
-fn distinct(errors: Vec<Error>) -> Vec<Error> {
-    let mut kept: Vec<Error> = Vec::new();
-    for error in errors {
-        let same = |one: &Error| {
-            one.location() == error.location()
-                && one.message() == error.message()
-                && one.location().is_some()
-        };
-        if !kept.iter().any(same) {
-            kept.push(error);
+/// Tells each error once, however many of the `all` targets have it. Only one that not all have
+/// names its targets.
+fn distinct(errors: Vec<(&TargetName, Error)>, all: usize) -> Vec<Error> {
+    let mut groups: Vec<(Error, Vec<&TargetName>)> = Vec::new();
+    for (target, error) in errors {
+        match groups.iter_mut().find(|(known, _)| *known == error) {
+            Some((_, targets)) => targets.push(target),
+            None => groups.push((error, vec![target])),
         }
     }
-    kept
+    let named = |(error, targets): (Error, Vec<&TargetName>)| match targets.split_first() {
+        Some((first, others)) if targets.len() < all => {
+            let error = error.in_target(first);
+            match others {
+                [] => error,
+                others => {
+                    let others = list(others.iter().map(|target| target.as_str()));
+                    error.hint(format!("the same in {others}"))
+                }
+            }
+        }
+        _ => error,
+    };
+    groups.into_iter().map(named).collect()
 }
 
 #[cfg(test)]

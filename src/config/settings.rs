@@ -12,7 +12,7 @@ use super::application::{
 use super::forms::{AutoOr, Templated, ValuesEntry};
 use super::merge::{RENDERERS, renderers};
 use super::names::{is_dns_label, is_helm_release, is_image_digest, is_image_tag};
-use super::node::Node;
+use super::node::{Node, Step, path_text};
 use super::paths::{Root, input};
 use super::read::Files;
 use super::selector::list;
@@ -49,7 +49,9 @@ impl Checker<'_> {
     pub(crate) fn namespaces(&mut self, settings: &Settings) {
         let state = settings.state_namespace.as_ref().map(|name| ("stateNamespace", name));
         for (key, name) in std::iter::once(("namespace", &settings.namespace)).chain(state) {
-            if !is_dns_label(name, 63) {
+            if name.is_empty() {
+                self.fail(&[key], format!("`{key}` is empty"));
+            } else if !is_dns_label(name, 63) {
                 self.fail_hint(
                     &[key],
                     format!("`{name}` is no name for a namespace"),
@@ -331,8 +333,13 @@ impl Checker<'_> {
 
     fn required<T>(&mut self, at: At<'_>, value: Option<T>) -> Option<T> {
         if value.is_none() {
-            let key = at.last().copied().unwrap_or_default();
-            self.fail(at, format!("`{key}` is missing"));
+            let (key, above) = at.split_last().unwrap_or((&"", &[]));
+            let above = above.iter().map(|step| match step.parse() {
+                Ok(index) => Step::Index(index),
+                Err(_) => Step::Key((*step).to_owned()),
+            });
+            let above = path_text(&above.collect::<Vec<_>>());
+            self.fail(at, format!("`{key}` is missing in `{above}`"));
         }
         value
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Number, Value};
 
 use super::application::{VarEntry, VarOverride};
-use super::node::{Layer, Mark, Node};
+use super::node::{Layer, Node};
 use super::selector::list;
 use crate::error::Error;
 use crate::suggest;
@@ -35,7 +35,7 @@ pub(crate) fn check(
         None => error.hint(format!("the variables are {}", list(names()))),
     };
     for (name, entry) in declared {
-        let key = key_mark(root.nearest(&["vars"]), name);
+        let key = root.nearest(&["vars"]).key_mark(name);
         if !is_identifier(name) {
             errors.push(
                 key.error(format!("`{name}` is no name for a variable"))
@@ -50,7 +50,7 @@ pub(crate) fn check(
         let index = index.to_string();
         for name in vars.keys().filter(|name| !declared.contains_key(*name)) {
             let node = root.nearest(&["overrides", &index, "vars"]);
-            let error = key_mark(node, name).error(format!("there is no variable `{name}`"));
+            let error = node.key_mark(name).error(format!("there is no variable `{name}`"));
             errors.push(hint(error, name));
         }
     }
@@ -58,10 +58,6 @@ pub(crate) fn check(
         errors.push(hint(Error::config(format!("`--var`: there is no variable `{name}`")), name));
     }
     errors
-}
-
-fn key_mark<'n>(map: &'n Node, key: &str) -> &'n Mark {
-    map.as_map().and_then(|m| m.get(key)).map_or(&map.mark, |entry| &entry.key)
 }
 
 /// The variables of a target: `--var`, else the default of the last override that is for it,
@@ -82,7 +78,7 @@ pub(crate) fn resolve(
             let mut mark =
                 root.nearest(&["overrides", &text, "vars", name, "default"]).mark.clone();
             mark.layer = Layer::Override(*index);
-            vars.get(name).map(|entry| (&entry.default, mark))
+            vars.get(name).and_then(|entry| entry.default.as_ref()).map(|default| (default, mark))
         });
         let default = layered.or(own);
         let text = given.iter().rev().find(|(given, _)| given == name).map(|(_, text)| text);
@@ -101,7 +97,7 @@ pub(crate) fn resolve(
                 vars.provenance.insert(name.clone(), mark.provenance());
             }
             (None, None) if entry.required => {
-                let key = key_mark(root.nearest(&["vars"]), name);
+                let key = root.nearest(&["vars"]).key_mark(name);
                 let what = entry.description.as_deref().map(|d| format!(": {d}"));
                 errors.push(
                     key.error(format!("the variable `{name}` has no value"))

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::config::API_VERSION;
 use crate::config::read::Memory;
 use crate::config::target::{Render, ReplicaOverride, ValuesSource};
 
@@ -260,10 +261,115 @@ fn an_error_of_every_target_is_told_once() {
     let errors = Resolver::new(&files)
         .check(Path::new("/repo/app/mcd.yaml"), None, &given(&[("tag", "1")]))
         .expect_err("`Web` is no namespace");
-    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        told,
-        ["/repo/app/mcd.yaml:6:12: us-west: `Web` is no name for a namespace"],
-        "us-east has a namespace of its own, eu-west would say the same"
-    );
+    let told: Vec<String> =
+        errors.iter().map(|e| format!("{e}; {}", e.hints().join("; "))).collect();
+    let expected = "/repo/app/mcd.yaml:6:12: us-west: `Web` is no name for a namespace; use \
+                    lower-case letters, digits and `-`, at most 63, with a letter or digit at \
+                    both ends; the same in `eu-west`";
+    assert_eq!(told, [expected], "us-east has a namespace of its own");
+}
+
+/// Values as a confused author might write them: keys of ours in odd places, odd types.
+fn odd_values() -> impl proptest::strategy::Strategy<Value = serde_json::Value> {
+    use proptest::prelude::*;
+    let text = prop::sample::select(vec![
+        "",
+        "web",
+        "k8s",
+        "../..",
+        "{{ labels.env }}",
+        "{{ x",
+        "*",
+        "[",
+        "us-east",
+        "auto",
+        "5.8",
+        "registry/web:1",
+        "/a/b",
+        "add",
+        "In",
+        "prod",
+        "~",
+        "\u{0}",
+        "é",
+    ]);
+    let key = prop::sample::select(vec![
+        "clusters",
+        "labels",
+        "expressions",
+        "key",
+        "operator",
+        "values",
+        "kustomize",
+        "helm",
+        "manifests",
+        "path",
+        "version",
+        "chart",
+        "set",
+        "inline",
+        "file",
+        "name",
+        "newTag",
+        "count",
+        "target",
+        "json6902",
+        "merge",
+        "op",
+        "select",
+        "render",
+        "images",
+        "replicas",
+        "patches",
+        "vars",
+        "default",
+        "required",
+        "namespace",
+        "env",
+        "a.b/c",
+    ]);
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(|b| json!(b)),
+        any::<i64>().prop_map(|n| json!(n)),
+        text.prop_map(|s| json!(s)),
+    ];
+    leaf.prop_recursive(5, 40, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|items| json!(items)),
+            prop::collection::btree_map(key.clone(), inner, 0..5).prop_map(|map| json!(map)),
+        ]
+    })
+}
+
+proptest::proptest! {
+    /// Whatever is written, the answer is a project or errors of configuration that say where.
+    #[test]
+    fn odd_files_are_answered_never_a_panic(
+        select in odd_values(), render in odd_values(), rest in odd_values(), over in odd_values(),
+    ) {
+        for (key, value) in [
+            ("select", &select), ("render", &render), ("images", &rest), ("replicas", &rest),
+            ("patches", &rest), ("vars", &rest), ("overrides", &over), ("namespace", &over),
+        ] {
+            let mut file = json!({
+                "apiVersion": API_VERSION, "kind": "Application", "metadata": {"name": "web"},
+                "clusters": [{"name": "us-east", "labels": {"env": "prod"}}],
+                "select": {}, "namespace": "web", "render": {"manifests": ["k8s"]},
+            });
+            file[key] = value.clone();
+            if key == "overrides" {
+                file[key] = json!([{"select": {}, "render": render, "images": over}]);
+            }
+            let files = memory(&[("/repo/app/mcd.yaml", &file.to_string())]);
+            let path = Path::new("/repo/app/mcd.yaml");
+            if let Err(errors) = Resolver::new(&files).check(path, None, &[]) {
+                proptest::prop_assert!(!errors.is_empty());
+                for error in errors {
+                    proptest::prop_assert_eq!(error.exit(), crate::error::Exit::Config);
+                    proptest::prop_assert!(error.location().is_some(), "{}", error);
+                }
+            }
+        }
+    }
 }
