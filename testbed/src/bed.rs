@@ -27,6 +27,9 @@ const TEST_LABEL: &str = "testbed.mcd.dev/test";
 /// The annotation that says which process made it, as `pid start`.
 const OWNER: &str = "testbed.mcd.dev/owner";
 
+/// How long a component may take to end after SIGTERM.
+const STOP: Duration = Duration::from_secs(5);
+
 /// Counts what this process makes, so that every name is given once.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
@@ -306,7 +309,7 @@ impl PrivateCluster {
         let own = Process::own();
         let n = MADE.fetch_add(1, Ordering::Relaxed);
         let folder = run.join("private").join(format!("{name}-{:x}-{n}", own.pid));
-        cluster::remove(&folder, Duration::ZERO)?;
+        cluster::remove(&folder)?;
         let cluster = Cluster::prepare(&run, &folder, name, Some(own))?;
         // Ends what was started, should the rest fail.
         let private = PrivateCluster { cluster, binaries };
@@ -316,15 +319,12 @@ impl PrivateCluster {
 
     /// Ends a component and waits until it is gone. Its data stays.
     pub fn stop(&self, component: Component) {
-        check(self.cluster.stop_component(component));
+        check(self.cluster.stop_component(component, STOP));
     }
 
     /// Ends a component at once, as a crash would.
     pub fn kill(&self, component: Component) {
-        if let Some(process) = self.process(component) {
-            process.signal(Signal::KILL);
-            check(process.wait_gone(Duration::from_secs(10)));
-        }
+        check(self.cluster.stop_component(component, Duration::ZERO));
     }
 
     /// Starts a component again, on the same ports and data, and waits until it is ready.
@@ -364,7 +364,7 @@ impl Deref for PrivateCluster {
 
 impl Drop for PrivateCluster {
     fn drop(&mut self) {
-        if let Err(e) = cluster::remove(self.cluster.folder(), Duration::ZERO) {
+        if let Err(e) = cluster::remove(self.cluster.folder()) {
             crate::progress::say(&e.to_string());
         }
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::api::{Answer, Client};
-use crate::cache::{Lock, write_atomically};
+use crate::cache::{self, Lock, write_atomically};
 use crate::component::{Component, Ports, STAGES, arguments};
 use crate::error::{Context as _, Error, Result};
 use crate::kubeconfig::{self, Context};
@@ -25,8 +25,6 @@ use crate::tools::Binaries;
 
 /// How long a component may take until it is ready. Seconds are usual; a loaded machine needs more.
 const START: Duration = Duration::from_secs(120);
-/// How long a component may take to end after SIGTERM.
-const PATIENCE: Duration = Duration::from_secs(15);
 const CALL: Duration = Duration::from_secs(30);
 const NODES: usize = 3;
 
@@ -36,6 +34,9 @@ struct Record {
     name: String,
     ports: Ports,
     processes: BTreeMap<Component, Process>,
+    /// What each process was started with, as a digest.
+    #[serde(default)]
+    recipes: BTreeMap<Component, String>,
     /// The process that this cluster ends with: a private one ends with its test.
     owner: Option<Process>,
 }
@@ -68,8 +69,13 @@ impl Cluster {
                 let [etcd, etcd_peer, api_server, controller_manager, scheduler] =
                     ports::free(&recorded_ports(run))?;
                 let ports = Ports { etcd, etcd_peer, api_server, controller_manager, scheduler };
-                let record =
-                    Record { name: name.to_owned(), ports, processes: BTreeMap::new(), owner };
+                let record = Record {
+                    name: name.to_owned(),
+                    ports,
+                    processes: BTreeMap::new(),
+                    recipes: BTreeMap::new(),
+                    owner,
+                };
                 write_record(folder, &record)?;
                 ports
             }
@@ -186,6 +192,11 @@ impl Cluster {
         self.stopped().is_empty() && self.is_ready().is_ok()
     }
 
+    /// True if it was started before.
+    pub(crate) fn has_data(&self) -> bool {
+        self.folder.join("etcd").exists()
+    }
+
     /// The components that do not run.
     pub(crate) fn stopped(&self) -> Vec<Component> {
         let record = read_record(&self.folder).ok().flatten();
@@ -199,6 +210,28 @@ impl Cluster {
     pub fn process(&self, component: Component) -> Option<Process> {
         let record = read_record(&self.folder).ok().flatten()?;
         record.processes.get(&component).filter(|p| p.runs()).cloned()
+    }
+
+    /// Everything that decides how a component behaves, as a digest.
+    fn recipe(&self, component: Component, binaries: &Binaries) -> Result<String> {
+        let binary = binaries.path(component.binary())?.display().to_string();
+        let arguments = arguments(component, &self.folder, &self.ports);
+        let stages = if component == Component::Kwok { STAGES } else { "" };
+        let parts = [binary.as_str(), stages].into_iter();
+        Ok(cache::key(parts.chain(arguments.iter().map(String::as_str))))
+    }
+
+    /// Components that run, but were started by another version of the bed, in another way than this one would.
+    pub(crate) fn outdated(&self, binaries: &Binaries) -> Result<Vec<Component>> {
+        let Some(record) = read_record(&self.folder)? else { return Ok(Vec::new()) };
+        let mut outdated = Vec::new();
+        for (component, process) in &record.processes {
+            let recipe = self.recipe(*component, binaries)?;
+            if process.runs() && record.recipes.get(component).is_some_and(|r| *r != recipe) {
+                outdated.push(*component);
+            }
+        }
+        Ok(outdated)
     }
 
     fn is_ready(&self) -> std::result::Result<(), String> {
@@ -235,10 +268,25 @@ impl Cluster {
                         .map_err(|e| e.to_string())
                 })
             }
-            Component::ApiServer => self.wait_ready(component, "it is ready", || self.is_ready()),
+            Component::ApiServer => {
+                self.wait_ready(component, "it is ready", || self.is_ready())?;
+                self.revive(binaries)
+            }
             // They do their work as soon as they run; what depends on it is waited for where it is needed.
             Component::ControllerManager | Component::Scheduler | Component::Kwok => Ok(()),
         }
+    }
+
+    /// Starts again what ended by itself: a controller manager gives up when it finds no API server at its start. On a real
+    /// machine the kubelet starts it again. What a test has stopped stays so.
+    fn revive(&self, binaries: &Binaries) -> Result<()> {
+        let Some(record) = read_record(&self.folder)? else { return Ok(()) };
+        for (component, process) in record.processes {
+            if component > Component::ApiServer && !process.runs() {
+                self.start_component(component, binaries)?;
+            }
+        }
+        Ok(())
     }
 
     /// A restarted kwok would wait until the leases of its former life have run out, up to 40 seconds.
@@ -267,8 +315,10 @@ impl Cluster {
         let process = Process::of(&child).ok_or_else(|| {
             Error::new(format!("{}: {component} ended at once{}", self.name, tail(&log)))
         })?;
+        let recipe = self.recipe(component, binaries)?;
         self.update(|record| {
             record.processes.insert(component, process);
+            record.recipes.insert(component, recipe);
         })
     }
 
@@ -278,19 +328,23 @@ impl Cluster {
         what: &str,
         mut condition: impl FnMut() -> std::result::Result<(), String>,
     ) -> Result<()> {
-        let mut ended = false;
+        // What it depends on may end meanwhile, which is then the news.
+        let needed = [Component::Etcd, Component::ApiServer, component];
+        let needed: Vec<Component> = needed.into_iter().filter(|c| *c <= component).collect();
+        let mut ended = None;
         let result = poll(START, || match condition() {
             Ok(()) => Ok(()),
-            Err(_) if self.process(component).is_none() => {
-                ended = true;
-                Ok(())
+            Err(seen) => {
+                ended = needed.iter().copied().find(|c| self.process(*c).is_none());
+                if ended.is_some() { Ok(()) } else { Err(seen) }
             }
-            Err(seen) => Err(seen),
         });
-        let problem = match result {
-            Ok(()) if !ended => return Ok(()),
-            Ok(()) => format!("{component} ended"),
-            Err(seen) => format!("not within {} s: {what}; last seen: {seen}", START.as_secs()),
+        let (problem, component) = match (result, ended) {
+            (Ok(()), None) => return Ok(()),
+            (Ok(()), Some(ended)) => (format!("{ended} ended"), ended),
+            (Err(seen), _) => {
+                (format!("not within {} s: {what}; last seen: {seen}", START.as_secs()), component)
+            }
         };
         let log = tail(&self.log_file(component));
         Err(Error::new(format!("cluster {}: {problem}{log}", self.name)))
@@ -335,12 +389,14 @@ impl Cluster {
         if ready >= NODES { Ok(()) } else { Err(format!("{ready} of {NODES} nodes ready")) }
     }
 
-    /// Ends one component and waits until it is gone.
-    pub(crate) fn stop_component(&self, component: Component) -> Result<()> {
-        match self.process(component) {
-            Some(process) => process::end(&[process], PATIENCE),
-            None => Ok(()),
-        }
+    /// Ends one component and waits until it is gone: SIGTERM, and SIGKILL after `patience`.
+    pub(crate) fn stop_component(&self, component: Component, patience: Duration) -> Result<()> {
+        let process = self.process(component);
+        // First, so that it is known as stopped, not as ended by itself.
+        self.update(|record| {
+            record.processes.remove(&component);
+        })?;
+        process.map_or(Ok(()), |process| process::end(&[process], patience))
     }
 
     /// Sends a signal to a component.
@@ -360,13 +416,12 @@ impl Cluster {
     }
 }
 
-/// Ends the cluster in this folder and removes the folder. With `patience` zero at once, by SIGKILL.
-pub(crate) fn remove(folder: &Path, patience: Duration) -> Result<()> {
+/// Ends the cluster in this folder and removes the folder.
+pub(crate) fn remove(folder: &Path) -> Result<()> {
     if let Some(record) = read_record(folder)? {
-        // The API server last but one and etcd last: the others would else log in vain, and take longer.
-        let processes: Vec<Process> = record.processes.values().rev().cloned().collect();
-        let running: Vec<Process> = processes.into_iter().filter(Process::runs).collect();
-        process::end(&running, patience)
+        let processes: Vec<Process> = record.processes.into_values().collect();
+        // Nothing of it is kept, so nobody has to say goodbye.
+        process::end(&processes, Duration::ZERO)
             .doing(|| format!("cluster {} ({})", record.name, folder.display()))?;
     }
     if folder.exists() {

@@ -1,7 +1,7 @@
 //! The clusters that are shared by tests, the demo and people: they outlive the process that started them.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::cache::{self, Lock, write_atomically};
 use crate::cluster::{self, Cluster};
@@ -39,28 +39,23 @@ impl Fleet {
             return Ok(fleet);
         }
         let _lock = Lock::take(&run.join("lock"), "starts or stops the test bed's clusters")?;
-        let parent = run.join("clusters");
-        let prepared: Vec<Cluster> = (0..count)
-            .map(|n| Cluster::prepare(&run, &parent.join(name(n)), &name(n), None))
-            .collect::<Result<_>>()?;
+        // Whoever had the lock may have done it all.
+        if let Some(fleet) = Fleet::running(&run, count, &binaries)? {
+            return Ok(fleet);
+        }
+        for name in (0..count).map(name) {
+            Cluster::prepare(&run, &run.join("clusters").join(&name), &name, None)?;
+        }
+        // Also those that were asked for earlier.
+        let prepared = existing(&run)?;
         let down: Vec<&Cluster> = prepared.iter().filter(|c| !c.is_up()).collect();
         if !down.is_empty() {
             let names: Vec<&str> = down.iter().map(|c| c.name()).collect();
             say(&format!("starting {}…", names.join(", ")));
             let start = Instant::now();
-            let results: Vec<Result<()>> = std::thread::scope(|scope| {
-                let threads: Vec<_> =
-                    down.iter().map(|c| scope.spawn(|| c.start_all(&binaries))).collect();
-                let failed = || Err(Error::new("the thread that starts a cluster panicked"));
-                threads.into_iter().map(|t| t.join().unwrap_or_else(|_| failed())).collect()
-            });
-            let problems: Vec<String> =
-                results.into_iter().filter_map(|r| Some(r.err()?.to_string())).collect();
+            let problems = start_each(&down, &run, &binaries);
             if !problems.is_empty() {
-                return Err(Error::new(format!(
-                    "{}\n`cargo testbed down` removes the clusters; the next start is afresh",
-                    problems.join("\n")
-                )));
+                return Err(Error::new(problems.join("\n")));
             }
             say(&format!(
                 "{} ready after {:.1} s",
@@ -84,6 +79,17 @@ impl Fleet {
         let wanted = (0..count).all(|n| clusters.iter().any(|c| c.name() == name(n)));
         if !wanted || !clusters.iter().all(Cluster::is_up) {
             return Ok(None);
+        }
+        for cluster in &clusters {
+            let outdated = cluster.outdated(binaries)?;
+            if !outdated.is_empty() {
+                let names: Vec<&str> = outdated.iter().map(|c| c.binary()).collect();
+                say(&format!(
+                    "{}: {} started by another version of the bed; `cargo testbed down` makes room for this one",
+                    cluster.name(),
+                    names.join(", ")
+                ));
+            }
         }
         Ok(Some(Fleet { clusters, binaries: binaries.clone(), run: run.to_owned() }))
     }
@@ -115,6 +121,28 @@ impl Fleet {
     }
 }
 
+/// Starts clusters, all at once; what went wrong. One that does not start with the data that it has is made afresh: a
+/// machine that lost power can leave data behind that no etcd reads.
+fn start_each(clusters: &[&Cluster], run: &Path, binaries: &Binaries) -> Vec<String> {
+    let start = |cluster: &Cluster| -> Result<()> {
+        let has_data = cluster.has_data();
+        let Err(e) = cluster.start_all(binaries) else { return Ok(()) };
+        if !has_data {
+            return Err(e);
+        }
+        let name = cluster.name();
+        say(&format!("{name} does not start with its earlier data; making it afresh. It was: {e}"));
+        cluster::remove(cluster.folder())?;
+        Cluster::prepare(run, cluster.folder(), name, None)?.start_all(binaries)
+    };
+    let results: Vec<Result<()>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = clusters.iter().map(|c| scope.spawn(|| start(c))).collect();
+        let failed = || Err(Error::new("the thread that starts a cluster panicked"));
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|_| failed())).collect()
+    });
+    results.into_iter().filter_map(|r| Some(r.err()?.to_string())).collect()
+}
+
 /// The clusters that were made, whether they run or not, in the order of the list of names.
 fn existing(run: &Path) -> Result<Vec<Cluster>> {
     let parent = run.join("clusters");
@@ -138,10 +166,7 @@ pub fn down() -> Result<usize> {
     let mut folders = cluster::folders(&run.join("clusters"));
     folders.extend(cluster::folders(&run.join("private")));
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = folders
-            .iter()
-            .map(|f| scope.spawn(|| cluster::remove(f, Duration::from_secs(15))))
-            .collect();
+        let threads: Vec<_> = folders.iter().map(|f| scope.spawn(|| cluster::remove(f))).collect();
         let failed = || Err(Error::new("the thread that ends a cluster panicked"));
         threads.into_iter().map(|t| t.join().unwrap_or_else(|_| failed())).collect()
     });
@@ -179,7 +204,7 @@ pub fn status() -> Result<String> {
 fn remove_orphans(run: &Path) {
     for folder in cluster::folders(&run.join("private")) {
         if cluster::is_orphan(&folder)
-            && let Err(e) = cluster::remove(&folder, Duration::ZERO)
+            && let Err(e) = cluster::remove(&folder)
         {
             say(&format!("left from an earlier test: {e}"));
         }

@@ -122,7 +122,7 @@ pub(crate) fn render(contexts: &[Context], current: &str) -> Result<String> {
                 cluster["certificate-authority-data"] = encoded(&context.cluster.ca()?);
             }
             CertificateAuthority::Other(pem) => {
-                cluster["certificate-authority-data"] = encoded(pem)
+                cluster["certificate-authority-data"] = encoded(pem);
             }
             CertificateAuthority::Unchecked => cluster["insecure-skip-tls-verify"] = true.into(),
         }

@@ -45,18 +45,14 @@ impl Process {
             kill_process(pid, signal).ok();
         }
     }
-
-    /// Waits until the process is gone.
-    pub(crate) fn wait_gone(&self, timeout: Duration) -> Result<()> {
-        poll(timeout, || if self.runs() { Err(()) } else { Ok(()) }.map_err(|()| String::new()))
-            .map_err(|_| Error::new(format!("process {} did not end within {timeout:?}", self.pid)))
-    }
 }
 
 /// Ends processes and waits until they are gone: SIGTERM, and SIGKILL for those that do not go within `patience`.
 pub(crate) fn end(processes: &[Process], patience: Duration) -> Result<()> {
+    // Without patience there is no goodbye either.
+    let first = if patience.is_zero() { Signal::KILL } else { Signal::TERM };
     for process in processes {
-        process.signal(Signal::TERM);
+        process.signal(first);
         // One that was stopped by a test acts on nothing until it continues.
         process.signal(Signal::CONT);
     }

@@ -1,5 +1,7 @@
 //! The bed itself, on its own clusters.
 
+#![allow(clippy::unwrap_used, reason = "functions of a test are tests too")]
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -8,7 +10,7 @@ use testbed::{Bed, Cluster, Component, Context, User, wait_for};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A Deployment `web` of `replicas`, with this image and these pod annotations.
-fn deployment(image: &str, replicas: u32, annotations: Value) -> Value {
+fn deployment(image: &str, replicas: u32, annotations: &Value) -> Value {
     json!({
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -59,7 +61,7 @@ fn a_deployment_becomes_ready_on_each_of_three_clusters() {
     let namespace = bed.namespace("ready");
     let other = bed.namespace("ready");
     assert_ne!(namespace.name(), other.name());
-    let yaml = deployment("registry/web:1", 3, json!({})).to_string();
+    let yaml = deployment("registry/web:1", 3, &json!({})).to_string();
     for cluster in bed.clusters() {
         let said = bed.kubectl_apply(cluster, namespace.name(), &yaml);
         assert_eq!(said, "deployment.apps/web created\n");
@@ -86,7 +88,7 @@ fn pods_misbehave_as_their_annotation_or_their_image_says() {
         .into_iter()
         .map(|(image, annotations, reason)| {
             let namespace = bed.namespace("stages");
-            create(cluster, namespace.name(), &deployment(image, 1, annotations.clone()));
+            create(cluster, namespace.name(), &deployment(image, 1, &annotations));
             (namespace, format!("{image} {annotations}"), reason)
         })
         .collect();
@@ -186,7 +188,7 @@ fn tools_are_there_in_both_versions() {
 fn a_private_cluster_can_be_broken_and_mended_and_ends_with_its_test() {
     let cluster = Bed::private("broken");
     let namespace = testbed::TestNamespace::new("private", std::slice::from_ref(&cluster));
-    create(&cluster, namespace.name(), &deployment("registry/web:1", 2, json!({})));
+    create(&cluster, namespace.name(), &deployment("registry/web:1", 2, &json!({})));
     wait_ready(&cluster, namespace.name(), 2);
 
     // Without a controller manager nothing follows a change.
@@ -197,6 +199,11 @@ fn a_private_cluster_can_be_broken_and_mended_and_ends_with_its_test() {
     cluster.kill(Component::ApiServer);
     cluster.call("GET", "/readyz", None).expect_err("the API server is gone");
     cluster.start(Component::ApiServer);
+    cluster.stop(Component::ApiServer);
+    cluster.start(Component::ApiServer);
+
+    cluster.freeze(Component::Etcd);
+    cluster.thaw(Component::Etcd);
     wait_ready(&cluster, namespace.name(), 2);
 
     // A new kwok takes up its work at once.

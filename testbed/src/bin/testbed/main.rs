@@ -1,4 +1,6 @@
-//! The `testbed` command: `cargo testbed up|down|status|env`.
+//! The `testbed` command: `cargo testbed up|down|status|env`, and `cargo demo`.
+
+mod demo;
 
 use std::process::ExitCode;
 
@@ -10,6 +12,7 @@ Real Kubernetes control planes on this machine, for tests and trials.
 cargo testbed up [N]   start N clusters (3), building what is missing; they keep running
 cargo testbed env      lines for a shell: eval \"$(cargo testbed env)\"
 cargo testbed status   what runs
+cargo demo             mcd plan, apply and status of examples/quickstart on three clusters
 cargo testbed down     end all of it and remove the clusters' data; what was built stays
 
 MCD_TESTBED_CACHE  where binaries are kept (~/.cache/mcd-testbed)
@@ -43,6 +46,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
             let count = testbed::down()?;
             print(out, &format!("{count} clusters ended\n"));
         }
+        ["demo"] => return demo::run(),
         ["help" | "-h" | "--help"] => print(out, USAGE),
         _ => {
             print(&mut std::io::stderr(), USAGE);
