@@ -14,6 +14,7 @@
 //! # let _ = kubeconfig;
 //! ```
 
+mod admission;
 mod api;
 mod bed;
 mod cache;
@@ -29,6 +30,7 @@ mod progress;
 mod proxy;
 mod tools;
 
+pub use admission::{Admission, Verdict};
 pub use api::Answer;
 pub use bed::{Bed, Kubeconfig, PrivateCluster, TestNamespace};
 pub use cluster::Cluster;

@@ -307,7 +307,7 @@ fn run_go(command: &mut Command) -> Result<(bool, Vec<String>)> {
     let mut child = command.spawn().map_err(|e| {
         Error::new(if e.kind() == std::io::ErrorKind::NotFound {
             "`go` is not on PATH. The test bed builds its control planes from Go modules: install Go 1.26 or later, \
-             or put the binaries of testbed/README.md into $KUBEBUILDER_ASSETS"
+             or put the binaries that testbed/README.md lists into $KUBEBUILDER_ASSETS"
                 .to_owned()
         } else {
             format!("`go` cannot be run: {e}")

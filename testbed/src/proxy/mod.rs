@@ -17,6 +17,7 @@ use tokio::sync::watch;
 
 pub use kill::{KillSwitch, When};
 pub use rule::{Fault, Match, Reply, Request};
+pub(crate) use serve::server_tls;
 
 use crate::cluster::Cluster;
 use crate::error::{Context as _, Error, Result};
@@ -282,7 +283,7 @@ impl Drop for Hold {
 }
 
 /// The runtime of all proxies of this process, beside whatever runtime a test has of its own.
-fn runtime() -> Result<&'static Runtime> {
+pub(crate) fn runtime() -> Result<&'static Runtime> {
     static RUNTIME: std::sync::OnceLock<std::io::Result<Runtime>> = std::sync::OnceLock::new();
     let built = RUNTIME.get_or_init(|| {
         tokio::runtime::Builder::new_multi_thread()

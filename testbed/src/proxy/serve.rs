@@ -47,25 +47,30 @@ impl std::fmt::Debug for Serving {
 
 impl Serving {
     pub(super) fn new(cluster: &Cluster) -> Result<Serving> {
-        let pair = cluster.server_certificate()?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut roots = RootCertStore::empty();
-        let ca = crate::pki::Pair { certificate: cluster.ca()?, key: String::new() };
-        roots.add(certificate_der(&ca)?).doing(|| "CA certificate".into())?;
-        let verifier =
-            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
-                .allow_unauthenticated()
-                .build()
-                .doing(|| "client certificates".into())?;
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .doing(|| "TLS".into())?
-            .with_client_cert_verifier(verifier)
-            .with_single_cert(vec![certificate_der(&pair)?], key_der(&pair)?)
-            .doing(|| "serving certificate".into())?;
+        let mut config = server_tls(cluster)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Serving { acceptor: TlsAcceptor::from(Arc::new(config)) })
     }
+}
+
+/// A server with the cluster's own certificate, that lets clients show one of the cluster's CA, or none.
+pub(crate) fn server_tls(cluster: &Cluster) -> Result<ServerConfig> {
+    let pair = cluster.server_certificate()?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut roots = RootCertStore::empty();
+    let ca = crate::pki::Pair { certificate: cluster.ca()?, key: String::new() };
+    roots.add(certificate_der(&ca)?).doing(|| "CA certificate".into())?;
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+            .allow_unauthenticated()
+            .build()
+            .doing(|| "client certificates".into())?;
+    ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .doing(|| "TLS".into())?
+        .with_client_cert_verifier(verifier)
+        .with_single_cert(vec![certificate_der(&pair)?], key_der(&pair)?)
+        .doing(|| "serving certificate".into())
 }
 
 /// Accepts connections until `closing` is closed; then drops the socket, says so by dropping `_done`, and all connections
