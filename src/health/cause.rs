@@ -5,15 +5,22 @@ use std::cmp::Reverse;
 
 use serde_json::Value;
 
-use super::Surroundings;
 use super::fields::{
     condition, event_message, event_object, event_time, one_line, owned_by, reason,
 };
+use super::generation::behind;
 use super::pod::{Rank, Trouble, trouble};
+use super::{Own, Surroundings};
 
 /// The best cause, from the pods of the workload's newest revision, from the refusal to make
 /// them, or from the last warning about them. None when nothing is wrong, or nothing is known.
+///
+/// While the controller has not seen the live generation, all pods are of the last one, and
+/// their troubles are not those of this apply.
 pub fn cause(workload: &Value, around: &Surroundings<'_>) -> Option<String> {
+    if behind(workload, &Own::default()).is_some() {
+        return None;
+    }
     let newest = newest_replica_set(workload, around);
     let pods = pods(workload, newest, around);
     let found = worst(&pods, around);

@@ -27,9 +27,9 @@ impl Add for Readiness {
     type Output = Readiness;
     fn add(self, other: Readiness) -> Readiness {
         Readiness {
-            ready: self.ready + other.ready,
-            wanted: self.wanted + other.wanted,
-            updated: self.updated + other.updated,
+            ready: self.ready.saturating_add(other.ready),
+            wanted: self.wanted.saturating_add(other.wanted),
+            updated: self.updated.saturating_add(other.updated),
         }
     }
 }

@@ -38,9 +38,15 @@ pub(super) fn deployment(object: &Value, own: &Own, around: &Surroundings<'_>) -
     if updated < wanted {
         Verdict::progressing(format!("{updated}/{wanted} updated"))
     } else if total > updated {
-        Verdict::progressing(format!("{} to go", plural(total - updated, "old pod", "old pods")))
+        Verdict::progressing(format!(
+            "{} to go",
+            plural(total.saturating_sub(updated), "old pod", "old pods")
+        ))
     } else if total > wanted {
-        Verdict::progressing(format!("{} to go", plural(total - wanted, "extra pod", "extra pods")))
+        Verdict::progressing(format!(
+            "{} to go",
+            plural(total.saturating_sub(wanted), "extra pod", "extra pods")
+        ))
     } else if available < wanted {
         Verdict::progressing(format!("{available}/{wanted} available"))
     } else {
@@ -56,7 +62,10 @@ pub(super) fn replica_set(object: &Value, own: &Own, around: &Surroundings<'_>) 
     let (wanted, total) = (replicas(object), count(object, "replicas"));
     let available = count(object, "availableReplicas");
     if total > wanted {
-        Verdict::progressing(format!("{} to go", plural(total - wanted, "extra pod", "extra pods")))
+        Verdict::progressing(format!(
+            "{} to go",
+            plural(total.saturating_sub(wanted), "extra pod", "extra pods")
+        ))
     } else if available < wanted {
         Verdict::progressing(format!("{available}/{wanted} available"))
     } else {
@@ -94,7 +103,7 @@ pub(super) fn stateful_set(object: &Value, own: &Own) -> Verdict {
     };
     let on_delete = strategy["type"] == "OnDelete";
     let partition = strategy["rollingUpdate"]["partition"].as_i64().unwrap_or(0);
-    let to_update = if on_delete { 0 } else { (wanted - partition).max(0) };
+    let to_update = if on_delete { 0 } else { wanted.saturating_sub(partition).max(0) };
 
     if updated < to_update {
         return Verdict::progressing(format!("{updated}/{to_update} updated"));
@@ -103,13 +112,13 @@ pub(super) fn stateful_set(object: &Value, own: &Own) -> Verdict {
         return Verdict::progressing(format!("{ready}/{wanted} {word}"));
     }
     if total > wanted {
-        let extra = plural(total - wanted, "extra pod", "extra pods");
+        let extra = plural(total.saturating_sub(wanted), "extra pod", "extra pods");
         return Verdict::progressing(format!("{extra} to go"));
     }
     if !on_delete && partition == 0 && !same && wanted > 0 {
         return Verdict::progressing("all updated; the rollout is being closed");
     }
-    let old = total - updated;
+    let old = total.saturating_sub(updated);
     let verdict = Verdict::healthy();
     if old <= 0 {
         verdict
@@ -145,7 +154,7 @@ pub(super) fn daemon_set(object: &Value, own: &Own) -> Verdict {
     } else if updated < wanted {
         verdict.note(format!(
             "{} on the old revision: OnDelete updates a pod when it is deleted",
-            plural(wanted - updated, "pod", "pods")
+            plural(wanted.saturating_sub(updated), "pod", "pods")
         ))
     } else {
         verdict

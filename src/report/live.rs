@@ -96,6 +96,11 @@ impl Progress for Live {
         let (sign, role) = if ok { ("✔", Role::Ok) } else { ("✖", Role::Fail) };
         let text = clean(text);
         let mut rows = self.rows();
+        // One may end before it began: a cluster that is not in the kubeconfig.
+        if !rows.contains_key(target) {
+            let row = self.row(&rows, target);
+            rows.insert(target.clone(), row);
+        }
         let Some(row) = rows.get_mut(target) else { return };
         row.ended = true;
         if self.keep {
@@ -191,11 +196,12 @@ mod tests {
         live.set(&targets[2], "applying", "");
         live.done(&targets[2], true, "healthy");
         live.set(&targets[0], "applying", "");
+        live.done(&targets[3], false, "no such context");
         live.tick(Instant::now());
         assert_snapshot!(term.contents(), @"
         ⠙ c00  applying
         ⠙ c01  applying
         ");
-        assert_eq!(written.stderr(), "c02  ✔ healthy\n");
+        assert_eq!(written.stderr(), "c02  ✔ healthy\nc03  ✖ no such context\n");
     }
 }

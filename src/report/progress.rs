@@ -17,7 +17,8 @@ pub trait Progress: Send + Sync {
     /// A line that stays, of a target or of the run.
     fn line(&self, target: Option<&TargetName>, text: &str);
 
-    /// The target has ended, well or not, with a few words that stay.
+    /// The target has ended, well or not, with a few words. Lines stay; a row stays until
+    /// [`Progress::finish`], after which the run's own table says more.
     fn done(&self, target: &TargetName, ok: bool, text: &str);
 
     /// Time has passed: spinners turn, and waits that grow long are said again. `now` is a

@@ -32,8 +32,6 @@ fn colour_is_decided_once_by_flag_then_variables_then_terminal() {
         change(&mut world);
         world
     };
-    let set = |value: &str| Some(value.to_owned());
-    assert_eq!(set("x"), Some("x".into()));
     // (world, choice, is it a terminal) → colour.
     let rows: Vec<(&str, World, ColorChoice, bool, bool)> = vec![
         ("terminal", terminal(), ColorChoice::Auto, true, true),

@@ -80,6 +80,16 @@ fn pods_that_go_away_are_not_asked() {
 }
 
 #[test]
+fn pods_of_the_last_generation_are_not_blamed() {
+    let mut workload = deployment();
+    workload["status"]["observedGeneration"] = json!(1);
+    let pods = [pod("web-new-1", "new", pull())];
+    assert_eq!(why(&workload, &[set("new", "1")], &pods, &[]), None);
+    workload["status"]["observedGeneration"] = json!(2);
+    assert!(why(&workload, &[set("new", "1")], &pods, &[]).is_some());
+}
+
+#[test]
 fn the_most_telling_trouble_comes_first_with_its_number() {
     let sets = [set("new", "1")];
     let stuck = json!({"phase": "Pending", "conditions": [{"type": "PodScheduled",

@@ -1,6 +1,7 @@
 //! Tables: one row a rule or an edge case. The kind of each row is real; the status is what the
 //! controllers of Kubernetes 1.36 write.
 
+mod any;
 mod cause;
 mod others;
 mod workloads;
