@@ -668,7 +668,7 @@ fn the_worst_object_decides_for_its_target() {
         "Paused: Deployment shop/a: spec.paused is true"
     );
     let noted = healthy.clone().note("no node is selected");
-    let sum = aggregate([(&a, &noted), (&b, &failed), (&c, &healthy.clone().unjudged())]);
+    let sum = aggregate([(&a, &noted), (&b, &failed), (&c, &healthy.unjudged())]);
     assert_eq!(sum.notes, ["Deployment shop/a: no node is selected"]);
     assert_eq!(sum.counts, Counts { healthy: 1, applied: 1, failed: 1, ..Counts::default() });
     assert_eq!(

@@ -56,7 +56,7 @@ fn deployments() {
             "edge 5: a stale failure is no failure",
             deployment(
                 json!({"replicas": 3}),
-                with(done(), json!({"observedGeneration": 1, "conditions": deadline.clone()})),
+                with(done(), json!({"observedGeneration": 1, "conditions": deadline})),
             ),
             "Progressing: waiting for its controller to see generation 2: the status is of 1",
         ),
@@ -105,7 +105,7 @@ fn deployments() {
             "deadline exceeded",
             deployment(
                 json!({"replicas": 3, "progressDeadlineSeconds": 600}),
-                with(done(), json!({"updatedReplicas": 1, "conditions": deadline.clone()})),
+                with(done(), json!({"updatedReplicas": 1, "conditions": deadline})),
             ),
             "Failed: ProgressDeadlineExceeded: ReplicaSet \"web-7d9\" has timed out progressing.",
         ),
