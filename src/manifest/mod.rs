@@ -13,7 +13,7 @@ mod scrub;
 pub mod secret;
 pub mod yaml;
 
-pub use built_in::{Findings, check_built_in, is_cluster_scoped};
+pub use built_in::is_cluster_scoped;
 pub use edit::apply_edits;
 pub use emit::{to_yaml, to_yaml_documents};
 pub use mask::{mask_one, mask_pair};

@@ -11,6 +11,9 @@ use crate::ui::{Look, Role, Ui, clean};
 /// How long a target may be silent (a CI system ends a job that is, and its reader wonders).
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
+/// How long a state has to last for a line: the quick ones only make noise in a log.
+const WORTH_A_LINE: Duration = Duration::from_secs(1);
+
 /// Plain lines on standard error: `us-east  applying`, `us-east  still waiting (40s): …`.
 /// A detail that changes often is told by the next heartbeat, not each time.
 pub struct Lines {
@@ -27,6 +30,8 @@ struct Row {
     /// after it.
     since: Option<Instant>,
     said: Option<Instant>,
+    /// Whether the state has had its line.
+    told: bool,
 }
 
 impl Lines {
@@ -48,11 +53,10 @@ impl Progress for Lines {
     fn set(&self, target: &TargetName, state: &str, detail: &str) {
         let mut rows = self.rows();
         let row = rows.entry(target.clone()).or_default();
-        let entered = row.state != state;
-        row.detail = detail.to_owned();
-        if entered {
+        if row.state == state {
+            row.detail = detail.to_owned();
+        } else {
             *row = Row { state: state.to_owned(), detail: detail.to_owned(), ..Row::default() };
-            self.say(target, &joined(state, detail));
         }
     }
 
@@ -76,7 +80,10 @@ impl Progress for Lines {
         for (target, row) in self.rows().iter_mut() {
             let since = *row.since.get_or_insert(now);
             let said = *row.said.get_or_insert(now);
-            if now.saturating_duration_since(said) >= HEARTBEAT {
+            if !row.told && now.saturating_duration_since(since) >= WORTH_A_LINE {
+                (row.told, row.said) = (true, Some(now));
+                self.say(target, &joined(&row.state, &row.detail));
+            } else if now.saturating_duration_since(said) >= HEARTBEAT {
                 row.said = Some(now);
                 let time = age(now.saturating_duration_since(since));
                 let text = match row.detail.as_str() {
