@@ -154,14 +154,12 @@ mod tests {
         at(90);
         lines.finish();
         assert_snapshot!(written.stderr(), @"
-        us-east  applying
-        eu       connecting
         us-east  deployment.apps/web configured
-        us-east  waiting Deployment shop/web: 0/3 ready
-        eu       still connecting (10s)
-        us-east  still waiting (10s): Deployment shop/web: 1/3 ready
+        eu       connecting
+        us-east  waiting Deployment shop/web: 1/3 ready
+        eu       still connecting (11s)
         wave rest starts
-        eu       still connecting (20s)
+        us-east  still waiting (19s): Deployment shop/web: 1/3 ready
         eu       still connecting (41s)
         us-east  still waiting (40s): Deployment shop/web: 1/3 ready
         us-east  healthy, 3/3 ready
