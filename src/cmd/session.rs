@@ -76,9 +76,11 @@ pub(crate) fn start_log(global: &GlobalArgs) -> Result<()> {
         .map_err(|e| Error::config("cannot start the log").because(e.to_string()))
 }
 
-/// Reads the files and selects the targets. Nothing is contacted.
-pub(crate) fn project(args: &ProjectArgs) -> Result<(Project, Vec<Target>)> {
-    let project = Resolver::default().load(&args.file, args.fleet.clone(), &args.vars)?;
+/// Reads the files and selects the targets. Nothing is contacted. Verbs that render nothing need
+/// no variables and no inputs of rendering.
+pub(crate) fn project(args: &ProjectArgs, renders: bool) -> Result<(Project, Vec<Target>)> {
+    let resolver = if renders { Resolver::default() } else { Resolver::default().places() };
+    let project = resolver.load(&args.file, args.fleet.clone(), &args.vars)?;
     let selector = args.selector.as_deref().map(Selector::parse).transpose()?;
     let targets = project.narrow(&args.targets, selector.as_ref())?;
     Ok((project, targets))
@@ -92,7 +94,7 @@ impl Session {
         render: Option<&RenderArgs>,
         ui: &Ui,
     ) -> Result<Self> {
-        let (project, targets) = project(args)?;
+        let (project, targets) = project(args, render.is_some())?;
         for warning in &project.warnings {
             ui.warning(&warning.to_string());
         }

@@ -23,7 +23,7 @@ pub(super) struct TargetsArgs {
 
 /// Runs the verb.
 pub(crate) fn run(args: &TargetsArgs, ui: &Ui) -> Outcome {
-    let (project, targets) = session::project(&args.project)?;
+    let (project, targets) = session::project(&args.project, true)?;
     for warning in &project.warnings {
         ui.warning(&warning.to_string());
     }

@@ -7,6 +7,7 @@ use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
 use super::plan::document;
 use super::session::Session;
+use crate::config::Resolver;
 use crate::error::{Error, Exit};
 use crate::manifest::check_unique;
 use crate::report::model::ErrorReport;
@@ -47,6 +48,14 @@ struct TargetValidation {
 /// Runs the verb. Each target is rendered twice: what differs between the two would be a change in
 /// every plan.
 pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
+    let project = &args.project;
+    if let Err(mut errors) =
+        Resolver::default().check(&project.file, project.fleet.clone(), &project.vars)
+        && let Some(last) = errors.pop()
+    {
+        errors.iter().for_each(|error| ui.error(error));
+        return Err(last);
+    }
     let clusters = ClusterArgs::offline();
     let session = Session::open(&args.project, &clusters, Some(&args.render), ui)?;
     let results = session

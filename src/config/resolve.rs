@@ -18,6 +18,7 @@ use super::provenance::provenance;
 use super::read::{Disk, Files, What, read};
 use super::selector::{Selector, list};
 use super::settings::{Checker, one_renderer};
+use super::target::Render;
 use super::template::Templates;
 use super::vars::{self, Vars};
 use super::{AppName, Target, TargetName};
@@ -27,6 +28,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy)]
 pub struct Resolver<'a> {
     files: &'a dyn Files,
+    places_only: bool,
 }
 
 impl Default for Resolver<'static> {
@@ -38,7 +40,16 @@ impl Default for Resolver<'static> {
 impl<'a> Resolver<'a> {
     /// One that reads through `files`; [`Resolver::default`] reads the disk.
     pub fn new(files: &'a dyn Files) -> Self {
-        Resolver { files }
+        Resolver { files, places_only: false }
+    }
+
+    /// For verbs that render nothing (`status`, `history`, `delete`): resolves names, clusters
+    /// and namespaces only. Required variables may be missing, inputs of rendering need not
+    /// exist, and a target's `render`, `images`, `replicas` and `patches` are empty.
+    #[must_use]
+    pub fn places(mut self) -> Self {
+        self.places_only = true;
+        self
     }
 
     /// Reads the application file and its fleet, and resolves every target. `fleet` is what
@@ -82,7 +93,15 @@ impl<'a> Resolver<'a> {
         let folder = node.mark.source.folder.clone();
         let root = Root::of(self.files, &folder);
         let name = application.file_name().unwrap_or_default().to_owned();
-        let application = Application { files: self.files, file, node, root, fleet, given: vars };
+        let application = Application {
+            files: self.files,
+            file,
+            node,
+            root,
+            fleet,
+            given: vars,
+            places_only: self.places_only,
+        };
         let (targets, warnings) = application.targets()?;
         let Application { file, root, fleet, .. } = application;
         Ok(Project {
@@ -140,6 +159,9 @@ impl<'a> Resolver<'a> {
     }
 }
 
+/// The settings that say where a target is.
+const PLACES: [&str; 2] = ["namespace", "stateNamespace"];
+
 /// An application as read, with all that its targets need.
 struct Application<'a> {
     files: &'a dyn Files,
@@ -148,6 +170,7 @@ struct Application<'a> {
     root: Root,
     fleet: Fleet,
     given: &'a [(String, String)],
+    places_only: bool,
 }
 
 impl Application<'_> {
@@ -237,10 +260,18 @@ impl Application<'_> {
     fn target(&self, cluster: &Cluster) -> Result<Target, Vec<Error>> {
         let applied: Vec<_> = self.overrides(cluster).map(|(i, o)| (i, &o.vars)).collect();
         let (vars, mut errors) = vars::resolve(&self.node, &self.file.vars, &applied, self.given);
+        if !self.places_only {
+            errors.extend(vars::missing(&self.node, &self.file.vars, &vars));
+        }
         if !errors.is_empty() {
             return Err(errors);
         }
         let mut node = self.merged(cluster);
+        if self.places_only
+            && let Some(map) = node.as_map_mut()
+        {
+            map.retain(|key, _| PLACES.contains(&key.as_str()));
+        }
         self.resolve_templates(cluster, &vars, &mut node, &mut errors);
         if !errors.is_empty() {
             return Err(errors);
@@ -278,7 +309,7 @@ impl Application<'_> {
         let mut templates = Templates::new(context, vars.unset.clone());
         let Some(map) = node.as_map_mut() else { return };
         // The namespaces first: the rest may name them.
-        for key in ["namespace", "stateNamespace"] {
+        for key in PLACES {
             if let Some(entry) = map.get_mut(key) {
                 templates.resolve(&mut entry.value, errors);
                 templates.set_target(key, entry.value.as_str().unwrap_or_default());
@@ -290,7 +321,7 @@ impl Application<'_> {
             templates.set_target("stateNamespace", namespace);
         }
         for (key, entry) in map {
-            if !matches!(key.as_str(), "namespace" | "stateNamespace") {
+            if !PLACES.contains(&key.as_str()) {
                 templates.resolve(&mut entry.value, errors);
             }
         }
@@ -309,7 +340,10 @@ impl Application<'_> {
         checker.namespaces(&settings);
         let create_namespace =
             checker.given(&["createNamespace"], settings.create_namespace, false);
-        let render = checker.render(settings.render);
+        let render = match self.places_only {
+            true => Some(Render::Manifests(Vec::new())),
+            false => checker.render(settings.render),
+        };
         let images = checker.images(settings.images.unwrap_or_default());
         let replicas = checker.replicas(settings.replicas.unwrap_or_default());
         let patches = checker.patches(settings.patches.unwrap_or_default());

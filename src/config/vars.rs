@@ -96,20 +96,29 @@ pub(crate) fn resolve(
                 vars.values.insert(name.clone(), value.clone());
                 vars.provenance.insert(name.clone(), mark.provenance());
             }
-            (None, None) if entry.required => {
-                let key = root.nearest(&["vars"]).key_mark(name);
-                let what = entry.description.as_deref().map(|d| format!(": {d}"));
-                errors.push(
-                    key.error(format!("the variable `{name}` has no value"))
-                        .hint(format!("pass `--var {name}=…`{}", what.unwrap_or_default())),
-                );
-            }
             (None, None) => {
                 vars.unset.insert(name.clone());
             }
         }
     }
     (vars, errors)
+}
+
+/// The required variables that have no value.
+pub(crate) fn missing(
+    root: &Node,
+    declared: &BTreeMap<String, VarEntry>,
+    vars: &Vars,
+) -> Vec<Error> {
+    let missing = declared.iter().filter(|(name, e)| e.required && vars.unset.contains(*name));
+    missing
+        .map(|(name, entry)| {
+            let mark = root.nearest(&["vars"]).key_mark(name);
+            let what = entry.description.as_deref().map(|text| format!(": {text}"));
+            mark.error(format!("the variable `{name}` has no value"))
+                .hint(format!("pass `--var {name}=…`{}", what.unwrap_or_default()))
+        })
+        .collect()
 }
 
 /// The text of `--var` as the type of the default.

@@ -269,6 +269,28 @@ fn an_error_of_every_target_is_told_once() {
     assert_eq!(told, [expected], "us-east has a namespace of its own");
 }
 
+#[test]
+fn places_need_neither_variables_nor_inputs() {
+    let mut files = files();
+    files.0.retain(|path, _| {
+        path.starts_with("/repo/.git") || path.extension().is_some_and(|e| e == "yaml")
+    });
+    files.0.remove(Path::new("/repo/app/overlays/us/kustomization.yaml"));
+    let path = Path::new("/repo/app/mcd.yaml");
+    let full = Resolver::new(&files).load(path, None, &[]).expect_err("`tag` is required");
+    assert_eq!(full.message(), "the variable `tag` has no value");
+    let project = Resolver::new(&files).places().load(path, None, &[]).expect("it resolves");
+    let place = |t: &Target| format!("{} {} {}", t.name, t.namespace, t.state_namespace);
+    let places: Vec<String> = project.targets.iter().map(place).collect();
+    assert_eq!(places, ["us-east web-east mcd-web", "us-west web mcd-web", "eu-west web mcd-web"]);
+
+    let text = APPLICATION.replace("namespace: web\n", "namespace: 'web-{{ vars.tag }}'\n");
+    let files = memory(&[("/repo/fleet.yaml", FLEET), ("/repo/app/mcd.yaml", &text)]);
+    let error = Resolver::new(&files).places().load(path, None, &[]).expect_err("needs `tag`");
+    assert_eq!(error.message(), "`vars.tag` is not defined");
+    assert_eq!(error.hints()[0], "give it a value: `--var tag=…`, or a `default`");
+}
+
 /// Values as a confused author might write them: keys of ours in odd places, odd types.
 fn odd_values() -> impl proptest::strategy::Strategy<Value = serde_json::Value> {
     use proptest::prelude::*;
