@@ -109,6 +109,14 @@ impl What {
         }
     }
 
+    /// The usual name.
+    fn file(self) -> &'static str {
+        match self {
+            What::Application => "mcd.yaml",
+            What::Fleet => "fleet.yaml",
+        }
+    }
+
     fn flag(self) -> &'static str {
         match self {
             What::Application => "--file",
@@ -167,7 +175,9 @@ pub(crate) fn read(
             error.hint(what.smallest())
         }
         io::ErrorKind::IsADirectory => {
+            let file = Path::new(&name).join(what.file());
             blame(format!("`{name}` is a folder, expected the {kind} file"))
+                .hint(format!("name the file in it, such as `{}`", file.display()))
         }
         io::ErrorKind::InvalidData => blame(format!("`{name}` is not text in UTF-8")),
         _ => blame(format!("`{name}` cannot be read")).because(error.to_string()),
