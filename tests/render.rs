@@ -1,5 +1,7 @@
 //! Rendering with the real tools: two kustomize versions, both helm majors.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are not in a `#[test]`")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -184,6 +186,19 @@ async fn a_failing_kustomize_speaks_for_itself() {
         assert_eq!(error.message(), "`kustomize build base` ended with exit code 1");
         let gone = repo.root.join("base/gone.yaml").display().to_string();
         assert!(error.causes()[0].contains(&gone), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_that_kustomize_quotes_is_not_shown() {
+    let repo = Repo::new(&[(
+        "base/kustomization.yaml",
+        "secretGenerator:\n- {name: s, literals: [hunter22]}\n",
+    )]);
+    for version in KUSTOMIZES {
+        let error = repo.render(&repo.kustomize("base", version, &[])).await.unwrap_err();
+        assert!(error.causes()[0].contains("***"), "{error}");
+        assert!(!format!("{error:?}").contains("hunter22"), "{error:?}");
     }
 }
 

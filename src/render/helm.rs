@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::Capabilities;
 use super::find::{Found, Tool};
 use super::job::{Arg, Job, not_allowed, refuse, with_path};
+use super::learn;
 use super::options::runs_code;
-use crate::config::{HelmRender, Hooks, Target, ValuesSource};
+use crate::config::{HelmRender, Hooks, Target};
 use crate::error::{Error, Result};
 use crate::manifest::{Object, ObjectId, Scrubber};
 
@@ -31,7 +32,12 @@ const CLUSTER: [&str; 13] = [
     "--dry-run=server",
 ];
 /// Flags that something else stands for, and what that is.
-const KEYS: [(&str, &str); 14] = [
+const KEYS: [(&str, &str); 19] = [
+    ("--set", "`render.helm.set`"),
+    ("--set-json", "`render.helm.set`"),
+    ("--set-string", "`render.helm.setString`"),
+    ("--set-literal", "`render.helm.setString`"),
+    ("--set-file", "`render.helm.setFile`"),
     ("--namespace", "`namespace`"),
     ("-n", "`namespace`"),
     ("--kube-version", "`render.helm.kubeVersion`"),
@@ -51,6 +57,7 @@ const KEYS: [(&str, &str); 14] = [
 const MAX_ARG: usize = 100_000;
 
 /// The inputs of a helm render that were looked up on disk, canonical.
+#[derive(Clone)]
 pub(super) struct Inputs {
     /// The chart.
     pub(super) chart: PathBuf,
@@ -61,6 +68,7 @@ pub(super) struct Inputs {
 }
 
 /// One layer of values.
+#[derive(Clone)]
 pub(super) enum Values {
     /// A file that exists.
     File(PathBuf),
@@ -329,45 +337,23 @@ pub(super) fn with_templates(
     }
 }
 
-/// Lets the scrubber learn the values whose keys say that they are secret: helm's own errors
-/// may quote them.
-pub(super) fn learn(render: &HelmRender, scrubber: &Scrubber) {
-    for source in &render.values {
-        match source {
-            ValuesSource::Inline(value) => learn_value("", value, scrubber),
-            ValuesSource::File { .. } => {}
+/// Knows the values whose keys say that they are secret. Reads the values files.
+pub(super) fn secrets(render: &HelmRender, inputs: &Inputs) -> Scrubber {
+    let scrubber = Scrubber::new();
+    learn::values_file(&inputs.chart.join("values.yaml"), &scrubber);
+    for layer in &inputs.values {
+        match layer {
+            Values::Inline(value) => learn::values("", value, &scrubber),
+            Values::File(path) => learn::values_file(path, &scrubber),
         }
     }
     for (key, value) in &render.set {
-        learn_value(key, value, scrubber);
+        learn::values(key, value, &scrubber);
     }
     for (key, value) in &render.set_string {
-        if is_secret_key(key) {
-            scrubber.learn_value(value);
-        }
+        learn::values(key, &Value::String(value.clone()), &scrubber);
     }
-}
-
-fn learn_value(key: &str, value: &Value, scrubber: &Scrubber) {
-    match value {
-        Value::String(text) if is_secret_key(key) => scrubber.learn_value(text),
-        Value::Array(items) => items.iter().for_each(|item| learn_value(key, item, scrubber)),
-        Value::Object(map) => {
-            for (name, item) in map {
-                let key = if is_secret_key(key) { key } else { name };
-                learn_value(key, item, scrubber);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
-fn is_secret_key(key: &str) -> bool {
-    const WORDS: [&str; 7] =
-        ["password", "passwd", "secret", "token", "apikey", "privatekey", "credential"];
-    let key: String =
-        key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    WORDS.iter().any(|word| key.contains(word)) && !key.ends_with("name")
+    scrubber
 }
 
 #[cfg(test)]

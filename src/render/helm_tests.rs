@@ -180,6 +180,7 @@ fn arguments_that_mcd_answers_for_are_refused() {
         &["--values=x.yaml"],
         &["-f", "x.yaml"],
         &["--password=x"],
+        &["--set=password=x"],
         &["--output-dir", "out"],
         &["--post-renderer", "./x"],
     ];
@@ -242,14 +243,4 @@ fn objects_and_faults_name_their_template() {
     );
     let error = read(&format!("{good}---\n# Source: c/templates/d.yaml\nkind: [\n")).unwrap_err();
     assert_eq!(error.hints().last().unwrap(), "the template `c/templates/d.yaml` gave it");
-}
-
-#[test]
-fn keys_that_name_secrets() {
-    for key in ["password", "db.adminPassword", "api_token", "clientSecret", "PRIVATE-KEY"] {
-        assert!(is_secret_key(key), "{key}");
-    }
-    for key in ["replicas", "secretName", "image.tag", "", "existingSecretName"] {
-        assert!(!is_secret_key(key), "{key}");
-    }
 }

@@ -5,6 +5,7 @@ mod find;
 mod helm;
 mod job;
 mod kustomize;
+mod learn;
 mod options;
 mod paths;
 mod plain;
@@ -181,7 +182,9 @@ impl Renderer {
             false => None,
         };
         let job = kustomize::job(target, render, &path, found.clone(), helm.as_ref())?;
-        let output = self.job(job).await?;
+        let output = self.job(job).await.inspect_err(|_| {
+            learn::kustomization(&path, &target.root, &self.scrubber);
+        })?;
         Ok(rendered(&output, Some(&found)))
     }
 
@@ -211,10 +214,20 @@ impl Renderer {
         let shown = self.options.shown(&render.chart);
         let found = self.find(target, Tool::Helm, render.helm_version.as_deref()).await?;
         let inputs = helm::Inputs { chart, values, set_file };
+        let known = inputs.clone();
         let job = helm::job(target, render, inputs, &shown, found.clone(), capabilities)?;
-        helm::learn(render, &self.scrubber);
-        let output = self.job(job).await.map_err(|error| helm::hint(error, &shown))?;
+        // Values that are secret by the look of their keys: a guess, so it holds for helm's own
+        // words alone, and not for the whole run.
+        let guessed = || helm::secrets(render, &known);
+        let output = self
+            .job(job)
+            .await
+            .map_err(|error| guessed().scrub_error(helm::hint(error, &shown)))?;
         let mut rendered = rendered(&output, Some(&found));
+        if !rendered.warnings.is_empty() {
+            let scrubber = guessed();
+            rendered.warnings.iter_mut().for_each(|text| *text = scrubber.scrub(text));
+        }
         (rendered.objects, rendered.hooks) = helm::split_hooks(rendered.objects, render.hooks);
         if helm::kube_version(target, render, capabilities).is_none() {
             rendered.warnings.push(

@@ -100,7 +100,7 @@ const PLUGIN_FOLDERS: [&str; 2] = ["HELM_PLUGINS", "KUSTOMIZE_PLUGIN_HOME"];
 /// Whether a variable of an application's `env` makes a tool run, or load, other programs: it
 /// is then for the fleet to allow.
 pub(super) fn runs_code(variable: &str) -> bool {
-    variable == "PATH"
+    ["PATH", "HOME", "XDG_CONFIG_HOME"].contains(&variable)
         || variable.starts_with("LD_")
         || variable.starts_with("DYLD_")
         || variable.starts_with("GIT_")
