@@ -1,5 +1,7 @@
 //! How clusters are reached, against real API servers: kubeconfigs, certificates, rights, faults.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -359,6 +361,10 @@ async fn rights_and_credentials() {
     assert!(text.starts_with(&expected), "{text}");
     let error = cluster.list(&secrets(), Some(ns), None, None).await.unwrap_err();
     assert_eq!(error.exit(), Exit::Unreachable);
+    assert!(!cluster.may("patch", &deployments(), Some(ns), Some("web")).await.unwrap());
+    assert_eq!(cluster.whoami().await.unwrap(), "dev");
+    let (admin, _) = through(us_east()).await;
+    assert!(admin.may("patch", &deployments(), Some(ns), None).await.unwrap());
 
     let (cluster, _) = through(us_east().as_user(User::Token("hunter2".to_owned()))).await;
     let error = cluster.discovery().await.unwrap_err();

@@ -14,6 +14,7 @@ use super::discovery::{self, Discovery, Resource};
 use super::error::{CallError, CallErrorKind, CallResult};
 use super::refusal::{About, Refusal};
 use super::retry::Repeat;
+use super::text::clean;
 use crate::error::Error;
 use crate::manifest::ObjectId;
 
@@ -379,6 +380,43 @@ impl Cluster {
                 _ => Err(error),
             },
         }
+    }
+
+    /// Whether the user has the right (a SelfSubjectAccessReview; everyone may ask, A8.4).
+    pub async fn may(
+        &self,
+        verb: &str,
+        resource: &Resource,
+        namespace: Option<&str>,
+        name: Option<&str>,
+    ) -> CallResult<bool> {
+        let attributes = json!({
+            "verb": verb, "group": resource.gvk.group, "version": resource.gvk.version,
+            "resource": resource.plural, "namespace": namespace.filter(|_| resource.namespaced),
+            "name": name,
+        });
+        let review = json!({"resourceAttributes": attributes});
+        let value =
+            self.review("authorization.k8s.io/v1", "SelfSubjectAccessReview", review).await?;
+        Ok(value["status"]["allowed"] == true)
+    }
+
+    /// Whom the server takes the user for (a SelfSubjectReview; Kubernetes 1.28 and later).
+    pub async fn whoami(&self) -> CallResult<String> {
+        let value = self.review("authentication.k8s.io/v1", "SelfSubjectReview", json!({})).await?;
+        Ok(clean(value["status"]["userInfo"]["username"].as_str().unwrap_or_default()))
+    }
+
+    /// Asks the server something by a POST that stores nothing.
+    async fn review(&self, api_version: &str, kind: &str, spec: Value) -> CallResult<Value> {
+        let path = format!("/apis/{api_version}/{}s", kind.to_lowercase());
+        let body = json!({"apiVersion": api_version, "kind": kind, "spec": spec});
+        let call = Call {
+            method: Method::POST,
+            body: body.to_string().into_bytes(),
+            ..Call::get(path, format!("POST {kind}"), About::default())
+        };
+        Ok(self.send_json(&call).await?.1)
     }
 
     /// A call about one object.

@@ -15,10 +15,11 @@ use tokio::time::Instant;
 
 use super::clock::http_date;
 use super::connect::Cluster;
-use super::error::{CallError, CallErrorKind, CallResult};
+use super::error::{CallContext, CallError, CallErrorKind, CallResult};
 use super::note::Note;
-use super::refusal::{About, classify, clean, webhook_is_down};
+use super::refusal::{About, classify, webhook_is_down};
 use super::retry::{Failure, Repeat, Sent};
+use super::text::clean;
 
 /// No answer of a Kubernetes API server is larger (bytes).
 const LARGEST_ANSWER: usize = 1 << 30;
@@ -152,10 +153,12 @@ impl Cluster {
         CallError {
             call: call.what.clone(),
             kind,
-            server: self.inner.server.host.clone(),
-            user: self.inner.user.clone(),
-            write: call.write,
-            gvk: call.about.gvk.clone(),
+            context: Box::new(CallContext {
+                server: self.inner.server.host.clone(),
+                user: self.inner.user.clone(),
+                write: call.write,
+                gvk: call.about.gvk.clone(),
+            }),
         }
     }
 

@@ -15,7 +15,7 @@ use super::api::ServerVersion;
 use super::clock::ServerClock;
 use super::credentials::Credential;
 use super::discovery::Discovery;
-use super::error::{CallError, CallErrorKind, CallResult};
+use super::error::{CallContext, CallError, CallErrorKind, CallResult};
 use super::kubeconfig::{Entry, Kubeconfigs, Server};
 use super::note::{Note, Notes};
 use super::retry::RetryPolicy;
@@ -167,10 +167,11 @@ impl Cluster {
         let connected = entry.login(None, &options.cancel).await.map_err(|kind| CallError {
             call: what.to_owned(),
             kind,
-            server: server.host.clone(),
-            user: user.clone(),
-            write: false,
-            gvk: None,
+            context: Box::new(CallContext {
+                server: server.host.clone(),
+                user: user.clone(),
+                ..CallContext::default()
+            }),
         });
         let (config, credential) = connected?;
         let client = client(config).await.map_err(|why| {
@@ -277,7 +278,7 @@ async fn client(config: kube::Config) -> Result<Client, String> {
     let build = || ClientBuilder::try_from(config).map(ClientBuilder::build);
     match tokio::task::spawn_blocking(build).await {
         Ok(Ok(client)) => Ok(client),
-        Ok(Err(error)) => Err(super::refusal::clean(&super::call::causes(&error))),
+        Ok(Err(error)) => Err(super::text::clean(&super::call::causes(&error))),
         Err(_) => Err("its credentials could not be loaded".to_owned()),
     }
 }

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::connect::lock;
-use super::refusal::clean;
+use super::text::clean;
 
 /// The plugins of a run.
 pub(super) struct Plugins {

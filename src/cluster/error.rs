@@ -15,6 +15,13 @@ pub struct CallError {
     pub call: String,
     /// Why it failed.
     pub kind: CallErrorKind,
+    /// Where and about what.
+    pub context: Box<CallContext>,
+}
+
+/// What a call was about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallContext {
     /// The server's host and port; empty when no connection was tried.
     pub server: String,
     /// The kubeconfig's name of the user, if it has one.
@@ -71,14 +78,7 @@ pub enum CallErrorKind {
 impl CallError {
     /// A failure before anything was sent.
     pub(super) fn config(call: impl Into<String>, error: Error) -> Self {
-        CallError {
-            call: call.into(),
-            kind: CallErrorKind::Config(error),
-            server: String::new(),
-            user: None,
-            write: false,
-            gvk: None,
-        }
+        CallError { call: call.into(), kind: CallErrorKind::Config(error), context: Box::default() }
     }
 
     /// The refusal, if it is one.
@@ -120,7 +120,7 @@ impl CallError {
     /// server cannot take, or that needs something which is not there: 4. Admission: 5. A conflict
     /// to decide, or an object that moved: 6. Everything else that a write meets: 1.
     pub fn exit(&self) -> Exit {
-        let failed = if self.write { Exit::Failed } else { Exit::Unreachable };
+        let failed = if self.context.write { Exit::Failed } else { Exit::Unreachable };
         match &self.kind {
             CallErrorKind::Unreachable { .. }
             | CallErrorKind::Timeout { .. }
@@ -175,14 +175,14 @@ impl CallError {
     }
 
     fn kind_name(&self) -> String {
-        self.gvk.as_ref().map_or_else(
+        self.context.gvk.as_ref().map_or_else(
             || "the kind".to_owned(),
             |gvk| format!("kind `{}` in `{}`", gvk.kind, gvk.api_version()),
         )
     }
 
     fn story(&self) -> Story {
-        let server = &self.server;
+        let server = &self.context.server;
         match &self.kind {
             CallErrorKind::Unreachable { why } => {
                 let story = Story::new(format!("`{server}` cannot be reached")).why(why);
@@ -198,7 +198,7 @@ impl CallError {
                     .next("see whether the server is healthy, or raise `--request-timeout`")
             }
             CallErrorKind::Unauthorized => {
-                let whose = self.user.as_ref().map_or_else(
+                let whose = self.context.user.as_ref().map_or_else(
                     || "the request without credentials".to_owned(),
                     |user| format!("the credentials of user `{user}`"),
                 );
@@ -206,7 +206,7 @@ impl CallError {
                     .next("log in again, or see which user the kubeconfig's context names")
             }
             CallErrorKind::Credentials { why } => {
-                let user = self.user.as_deref().unwrap_or_default();
+                let user = self.context.user.as_deref().unwrap_or_default();
                 Story::new(format!("no credentials for user `{user}`"))
                     .why(why)
                     .next("run the command that the kubeconfig names by hand, and log in where it asks for it")
@@ -268,7 +268,7 @@ impl CallError {
             Refusal::MissingReference { message } => {
                 Story::new("the object names something that is not there").why(message)
             }
-            Refusal::MissingKind => match &self.gvk {
+            Refusal::MissingKind => match &self.context.gvk {
                 Some(gvk) => Story::new(format!("the cluster has no {}", self.kind_name()))
                     .next(format!(
                         "the definition of `{}` must be applied first, or its version is another one",
@@ -304,11 +304,11 @@ impl CallError {
                 Story::new("the object is too large for the server").why(message)
             }
             Refusal::Throttled => {
-                Story::new(format!("`{}` asks to slow down (429)", self.server)).why(&self.call)
+                Story::new(format!("`{}` asks to slow down (429)", self.context.server)).why(&self.call)
                     .next("try again later, or lower `--concurrency`")
             }
             Refusal::Unavailable { message } => {
-                Story::new(format!("`{}` is not available", self.server))
+                Story::new(format!("`{}` is not available", self.context.server))
                     .why(&self.call)
                     .why(message)
                     .next("try again when the server is healthy")

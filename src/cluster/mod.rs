@@ -20,11 +20,12 @@ mod proxy;
 mod refusal;
 mod retry;
 pub mod state;
+mod text;
 
 pub use api::{Applied, Apply, Deleted, ServerVersion};
 pub use connect::{Cluster, ConnectOptions, Environment, Impersonate};
 pub use discovery::{Discovery, Resource};
-pub use error::{CallError, CallErrorKind};
+pub use error::{CallContext, CallError, CallErrorKind};
 pub use kubeconfig::{Kubeconfigs, Server};
 pub use note::{Note, Notes};
 pub use refusal::{Cause, FieldConflict, Refusal};

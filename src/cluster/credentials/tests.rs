@@ -93,7 +93,10 @@ async fn credentials_that_stay_refused_are_tried_twice() {
     let setup = setup(&fake.url, &prints("{\"token\":\"hunter2\"}"), "");
     let cluster = connect(&setup, &Kubeconfigs::new(&setup.options), "one").await.unwrap();
     let error = get(&cluster).await.unwrap_err();
-    assert_eq!((error.kind, error.user.as_deref()), (CallErrorKind::Unauthorized, Some("dev")));
+    assert_eq!(
+        (error.kind, error.context.user.as_deref()),
+        (CallErrorKind::Unauthorized, Some("dev"))
+    );
     assert_eq!((runs(setup.folder.path()), fake.seen().len()), (2, 2));
 }
 

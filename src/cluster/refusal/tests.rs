@@ -1,5 +1,7 @@
 //! The rows of A4 and A5 as a real API server gave them (Kubernetes 1.36).
 
+#![allow(clippy::needless_pass_by_value)]
+
 use serde_json::json;
 
 use super::*;
@@ -21,7 +23,7 @@ fn object(kind: &str) -> About {
     About { object: Some(id), gvk: Some(gvk) }
 }
 
-fn status(code: u16, reason: &str, message: &str, details: Value) -> Vec<u8> {
+fn status(code: u16, reason: &str, message: &str, details: &Value) -> Vec<u8> {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason, "details": details, "code": code})
     .to_string()
@@ -29,7 +31,7 @@ fn status(code: u16, reason: &str, message: &str, details: Value) -> Vec<u8> {
 }
 
 fn refusal_of(kind: &str, code: u16, reason: &str, message: &str, details: Value) -> Refusal {
-    let body = status(code, reason, message, details);
+    let body = status(code, reason, message, &details);
     match classify(code, "application/json", &body, &object(kind)) {
         CallErrorKind::Refused(refusal) => refusal,
         other => panic!("{other:?}"),
@@ -205,7 +207,7 @@ fn a_webhook_that_is_down_is_a_500_that_may_pass() {
             plain("Deployment", 500, "InternalError", message),
             Refusal::WebhookDown { webhook: text("x.example.com"), message: text(why) }
         );
-        assert!(webhook_is_down(500, &status(500, "InternalError", message, Value::Null)));
+        assert!(webhook_is_down(500, &status(500, "InternalError", message, &Value::Null)));
     }
     let message = "conversion webhook for example.com/v1, Kind=Widget failed: Post \"https://w.shop.svc:443/c\": connect: connection refused";
     assert_eq!(
@@ -222,7 +224,7 @@ fn a_manifest_that_does_not_fit_the_schema_is_a_500_that_never_passes() {
     let typed = |kind: &str, rest: &str| {
         let message =
             format!("failed to create typed patch object (shop/web; apps/v1, Kind={kind}): {rest}");
-        let body = status(500, "", &message, Value::Null);
+        let body = status(500, "", &message, &Value::Null);
         assert!(!webhook_is_down(500, &body));
         match classify(500, "application/json", &body, &object(kind)) {
             CallErrorKind::Refused(Refusal::Schema { message }) => message,
@@ -525,7 +527,7 @@ proptest::proptest! {
     ) {
         let message = format!("{prefix}{tail}hunter2");
         let details = json!({"causes": [{"field": "data[p]", "reason": "FieldManagerConflict", "message": prefix}]});
-        let body = status(code, &reason, &message, details);
+        let body = status(code, &reason, &message, &details);
         let kind = classify(code, "application/json", &body, &object("Secret"));
         proptest::prop_assert!(
             !format!("{kind:?}").contains("hunter2") || prefix.starts_with("exceeded") || prefix.starts_with("User"),
