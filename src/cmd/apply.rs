@@ -197,7 +197,11 @@ async fn carry_out(
                 };
                 let applied = apply(&job, &rendered, observed, &options).await;
                 let ok = applied.errors.is_empty();
-                let message = applied.errors.first().map(ToString::to_string).unwrap_or_default();
+                let message = match applied.errors.first() {
+                    Some(error) => error.to_string(),
+                    None if args.wait.wait => "healthy".to_owned(),
+                    None => "applied".to_owned(),
+                };
                 job.events.send(EventKind::Finished { ok, message });
                 (applied, ok)
             }

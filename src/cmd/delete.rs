@@ -163,7 +163,10 @@ async fn carry_out(
     }
     let (done, result) = delete(job, deletion, options).await;
     let ok = result.is_ok();
-    let message = result.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    let message = match &result {
+        Ok(()) => "deleted".to_owned(),
+        Err(error) => error.to_string(),
+    };
     job.events.send(EventKind::Finished { ok, message });
     let mut report = base(target, TargetState::Deleted);
     if !done.is_empty() {

@@ -106,7 +106,11 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
             _ => ("!", Role::Fail),
         };
         let line = format!("  {mark} {}", name(&object.object));
-        let _ = writeln!(text, "{}", look.paint(role, &line));
+        let unverified = match &object.not_verified {
+            Some(reason) => format!("  (not verified: {reason})"),
+            None => String::new(),
+        };
+        let _ = writeln!(text, "{}{unverified}", look.paint(role, &line));
         details(object, &mut text);
     }
     for error in &target.errors {
@@ -167,9 +171,6 @@ fn details(object: &ObjectReport, text: &mut String) {
     }
     if !object.relinquishes.is_empty() {
         let _ = writeln!(text, "      gives up {}", object.relinquishes.join(", "));
-    }
-    if let Some(reason) = &object.not_verified {
-        let _ = writeln!(text, "      not verified: {reason}");
     }
     for warning in &object.warnings {
         let _ = writeln!(text, "      warning: {warning}");
