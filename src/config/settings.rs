@@ -347,10 +347,6 @@ impl Checker<'_> {
     fn version(&mut self, at: At<'_>, text: Option<String>) -> Option<String> {
         let text = text.filter(|text| !text.trim().is_empty())?;
         match version_requirement(&text) {
-            // Conditions apart by commas, whatever they were apart by.
-            Ok(requirement) if !text.contains(',') && requirement.comparators.len() > 1 => {
-                Some(requirement.to_string())
-            }
             Ok(_) => Some(text),
             Err(why) => {
                 self.fail_hint(

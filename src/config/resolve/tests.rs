@@ -132,7 +132,7 @@ fn the_files_of_the_design_resolve() {
     let west = target(&project, "us-west");
     assert_eq!(west.cluster.context, "us-west", "the name, never the current context");
     let Render::Kustomize(kustomize) = &west.render else { panic!("{:?}", west.render) };
-    assert_eq!(kustomize.version.as_deref(), Some(">=5.4, <6"));
+    assert_eq!(kustomize.version.as_deref(), Some(">=5.4 <6"));
     assert_eq!(west.replicas[0].count, 4, "the default of an override");
 
     let eu = target(&project, "eu-west");
