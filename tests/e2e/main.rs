@@ -2,5 +2,8 @@
 //! first test does it otherwise.
 
 mod apply;
+mod crash;
+mod examples;
+mod fast_path;
 mod support;
 mod takeover;
