@@ -136,7 +136,7 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         );
     }
     for hook in &target.hooks {
-        let _ = writeln!(text, "  - {}: a helm hook, not applied", name(hook));
+        let _ = writeln!(text, "  · {}: a helm hook, not applied", name(hook));
     }
     for warning in &target.warnings {
         let _ = writeln!(text, "  {}", look.paint(Role::Warn, &format!("warning: {warning}")));
