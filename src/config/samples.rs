@@ -143,6 +143,29 @@ fn the_valid_samples_fit_the_schemas() {
     }
 }
 
+/// The examples of the repository are what people copy from.
+#[test]
+fn the_examples_resolve_and_fit_the_schemas() {
+    let mut seen = 0;
+    for folder in std::fs::read_dir("examples").expect("the examples") {
+        let path = folder.expect("an entry").path().join("mcd.yaml");
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let vars = [("tag".to_owned(), "1.0.0".to_owned())];
+        let vars = if text.contains("vars.tag") { &vars[..] } else { &[] };
+        let project = Resolver::default().load(&path, None, vars).expect("it resolves");
+        assert_eq!(project.warnings, [], "{}", path.display());
+        let schema = serde_json::from_str(&schema(SchemaKind::Application)).expect("JSON");
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        for document in crate::manifest::yaml::load(&text, "mcd.yaml").expect("YAML") {
+            let wrong: Vec<String> =
+                validator.iter_errors(&document.value).map(|e| e.to_string()).collect();
+            assert_eq!(wrong, Vec::<String>::new(), "{}", path.display());
+        }
+        seen += 1;
+    }
+    assert!(seen >= 3, "only {seen} examples");
+}
+
 /// What the schemas can know, they refuse: an editor then marks it while it is written.
 #[test]
 fn the_schemas_refuse_mistyped_keys_and_types() {
