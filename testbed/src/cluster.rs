@@ -141,10 +141,14 @@ impl Cluster {
         self.pki.client_pair(certificate)
     }
 
-    /// One call to the API server as an administrator, without a kubectl process: milliseconds.
+    /// One call to the API server as an administrator, without a kubectl process: milliseconds. A
+    /// PATCH is a JSON patch when its body is a list, and a merge patch otherwise.
     pub fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Answer> {
-        let content_type =
-            if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+        let content_type = match (method, body) {
+            ("PATCH", Some(Value::Array(_))) => "application/json-patch+json",
+            ("PATCH", _) => "application/merge-patch+json",
+            _ => "application/json",
+        };
         let content = body.map(Value::to_string);
         self.client.call(
             method,
