@@ -17,7 +17,7 @@ use mcd::config::{AppName, ClusterSpec, TargetName};
 use mcd::error::{Error, Exit};
 use mcd::manifest::{Gvk, ObjectId};
 use serde_json::{Value, json};
-use testbed::{Bed, Context, TestNamespace};
+use testbed::{Bed, Context, Fault, Match, Proxy, TestNamespace};
 use tokio_util::sync::CancellationToken;
 
 const CLUSTER: &str = "us-east";
@@ -38,14 +38,31 @@ struct Place {
 
 impl Place {
     async fn new(prefix: &str) -> Place {
+        Place::through(prefix, |server| (Context::of(server), ())).await.0
+    }
+
+    /// Reached through a proxy that can do wrong.
+    async fn behind_proxy(prefix: &str) -> (Place, Proxy) {
+        Place::through(prefix, |server| {
+            let proxy = Proxy::start(server);
+            (proxy.context(), proxy)
+        })
+        .await
+    }
+
+    async fn through<T: Send + 'static>(
+        prefix: &str,
+        context: impl FnOnce(&testbed::Cluster) -> (Context, T) + Send + 'static,
+    ) -> (Place, T) {
         let prefix = prefix.to_owned();
         let made = tokio::task::spawn_blocking(move || {
             let bed = Bed::shared();
             let server = bed.cluster(CLUSTER);
             let namespace = TestNamespace::new(&prefix, std::slice::from_ref(server));
-            (server, namespace, bed.kubeconfig(&[Context::of(server)]))
+            let (context, proxy) = context(server);
+            (server, namespace, bed.kubeconfig(&[context]), proxy)
         });
-        let (server, namespace, kubeconfig) = made.await.unwrap();
+        let (server, namespace, kubeconfig, proxy) = made.await.unwrap();
         let name = TargetName::new(CLUSTER);
         let spec = ClusterSpec {
             name: name.clone(),
@@ -62,7 +79,7 @@ impl Place {
         let cluster =
             Cluster::connect(&name, &spec, &files, &options, Arc::new(|_| {})).await.unwrap();
         let names = StateNames::new(&name, &AppName::new("web"), namespace.name(), None);
-        Place {
+        let place = Place {
             cluster,
             names,
             namespace,
@@ -70,7 +87,8 @@ impl Place {
             cancel: options.cancel.clone(),
             server,
             _kubeconfig: kubeconfig,
-        }
+        };
+        (place, proxy)
     }
 
     fn store(&self) -> Store {
@@ -344,6 +362,43 @@ async fn a_lock_is_renewed_and_a_lost_one_stops_writing() {
     assert_eq!(place.holder().await.as_deref(), Some("bob@ci"), "what is not ours stays");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lock_whose_answers_are_lost_is_ours_and_one_that_cannot_be_renewed_is_lost() {
+    let (place, proxy) = Place::behind_proxy("lock").await;
+    let leases = || Match::writes().path("/leases");
+    proxy.inject(leases().times(1), Fault::ResetAfter);
+    let (guard, holder, told) = place.lock(6).await.unwrap();
+    assert_eq!(told, [] as [&str; 0]);
+    // The same for a renewal.
+    proxy.inject(leases().times(1), Fault::ResetAfter);
+    let first = look(&place.cluster, &place.names).await.unwrap().unwrap();
+    let started = Instant::now();
+    while look(&place.cluster, &place.names).await.unwrap().unwrap().renewed == first.renewed {
+        assert!(started.elapsed() < Duration::from_secs(30), "it is not renewed");
+    }
+    guard.fence().check().unwrap();
+    assert_eq!(place.holder().await, Some(holder.identity()));
+    // Then nothing gets through: before others may take it, we stop.
+    proxy.hang();
+    let fence = guard.fence();
+    let lost = tokio::time::timeout(Duration::from_secs(6), fence.lost().cancelled());
+    lost.await.expect("it is noticed within the lease's duration");
+    let error = fence.check().unwrap_err();
+    assert!(error.to_string().contains("it could not be renewed in time"), "{error}");
+    assert!(guard.release().await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn giving_up_a_lock_does_not_wait_for_a_server_that_hangs() {
+    let (place, proxy) = Place::behind_proxy("lock").await;
+    let (guard, _, _) = place.lock(60).await.unwrap();
+    proxy.hang();
+    let started = Instant::now();
+    let error = guard.release().await.unwrap_err();
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert_eq!(error.exit(), Exit::Unreachable);
+}
+
 fn summary(number: u64, state: ReleaseState) -> ReleaseSummary {
     ReleaseSummary {
         number,
@@ -453,6 +508,22 @@ async fn releases_that_are_staged_at_once_get_different_numbers() {
         assert_eq!(store.release(number).await.unwrap().unwrap().number, number);
     }
     assert!(store.release(7).await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_release_whose_answer_is_lost_is_stored_once_and_one_that_fails_leaves_nothing() {
+    let (place, proxy) = Place::behind_proxy("release").await;
+    let store = place.store();
+    let creates = || Match::any().method("POST").path("/secrets");
+    proxy.inject(creates().times(1), Fault::ResetAfter);
+    let release = draft(&place, vec![config_map("a", &noise(1_200_000))]);
+    assert_eq!(store.stage(release.clone(), None, &[]).await.unwrap().summary.number, 1);
+    assert_eq!(store.releases().await.unwrap().len(), 1);
+    proxy.inject(creates().skip(1).times(1), Fault::status(403));
+    let listed = store.releases().await.unwrap();
+    let error = store.stage(release, None, &listed).await.unwrap_err();
+    assert!(error.to_string().contains("Secret"), "{error}");
+    assert_eq!(store.releases().await.unwrap(), listed);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::super::{CallError, Cluster, Refusal, Resource};
-use super::super::kinds::leases;
+use super::super::kinds::{leases, may_have_arrived};
 use super::super::names::StateNames;
 use super::decide::{Decision, Observed, Unlock, decide, may_unlock};
 use super::process::{Liveness, Process};
@@ -75,6 +75,8 @@ pub async fn acquire(cluster: &Cluster, names: &StateNames, how: Acquire<'_>) ->
     let mut seen: Option<Seen> = None;
     let mut told = false;
     let mut races = 0;
+    // Whether a write whose answer was lost has been looked after already.
+    let mut looked = false;
     loop {
         let asked = Instant::now();
         let Some(view) = api.get().await? else {
@@ -83,14 +85,15 @@ pub async fn acquire(cluster: &Cluster, names: &StateNames, how: Acquire<'_>) ->
                 Ok(lease) => {
                     return Ok(Guard::start(&api, how.holder, how.duration, &lease, asked));
                 }
-                Err(error) if matches!(error.refusal(), Some(Refusal::AlreadyExists)) => {
+                Err(error) => {
                     races += 1;
-                    if races > RACES {
+                    let taken = matches!(error.refusal(), Some(Refusal::AlreadyExists));
+                    let lost = may_have_arrived(&error) && !std::mem::replace(&mut looked, true);
+                    if !(lost || taken && races <= RACES) {
                         return Err(api.error(error));
                     }
                     continue;
                 }
-                Err(error) => return Err(api.error(error)),
             }
         };
         let observed = Seen::update(&mut seen, &view, here.as_ref());
@@ -109,6 +112,10 @@ pub async fn acquire(cluster: &Cluster, names: &StateNames, how: Acquire<'_>) ->
                         continue;
                     }
                     Err(error) if is_moved(&error) => return Err(held_by(names, &view, now)),
+                    Err(error) if may_have_arrived(&error) && !looked => {
+                        looked = true;
+                        continue;
+                    }
                     Err(error) => return Err(api.error(error)),
                 }
             }

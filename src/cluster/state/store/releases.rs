@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::super::super::{CallError, Refusal};
 use super::super::about::ReleaseSummary;
+use super::super::kinds::may_have_arrived;
 use super::super::record::Record;
 use super::super::release::{
     Head, NUMBER_LABEL, Release, Stored, StoredPart, expired, mark_patch, next_number, repairs,
@@ -196,7 +197,17 @@ impl Store {
     async fn create(&self, part: &StoredPart) -> Result<(), CallError> {
         let manager = &self.names().manager;
         let namespace = Some(part.namespace.as_str());
-        self.cluster.create(&self.secrets, namespace, &part.manifest, manager).await.map(|_| ())
+        let create = || self.cluster.create(&self.secrets, namespace, &part.manifest, manager);
+        let lost = match create().await {
+            Ok(_) => return Ok(()),
+            Err(error) if may_have_arrived(&error) => error,
+            Err(error) => return Err(error),
+        };
+        match self.cluster.get(&self.secrets, namespace, &part.name).await {
+            Ok(Some(found)) if found["data"] == part.manifest["data"] => Ok(()),
+            Ok(_) => create().await.map(|_| ()),
+            Err(_) => Err(lost),
+        }
     }
 
     async fn part(&self, number: u64, namespace: String, name: String) -> Result<Value> {
