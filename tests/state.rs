@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use mcd::cluster::state::lease::{self, Acquire, Guard, Holder, acquire, look, unlock};
 use mcd::cluster::state::release::{self, Stored};
 use mcd::cluster::state::{
-    About, Member, Record, Release, ReleaseState, ReleaseSummary, StateNames, Store, Who,
+    About, Key, Member, Record, Release, ReleaseState, ReleaseSummary, StateNames, Store, Who,
 };
 use mcd::cluster::{Cluster, ConnectOptions, Kubeconfigs, Resource};
 use mcd::config::{AppName, ClusterSpec, TargetName};
@@ -457,6 +457,21 @@ async fn a_record_is_written_over_what_was_read_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_record_whose_answer_is_lost_is_written_and_one_that_never_arrived_is_written_again() {
+    let (place, proxy) = Place::behind_proxy("record").await;
+    let store = place.store();
+    let mut record = Record::new(&place.names, place.namespace.name());
+    let mut version = None;
+    for (number, fault) in (1..).zip([Fault::ResetAfter, Fault::ResetAfter, Fault::Reset]) {
+        record.note(summary(number, ReleaseState::Active));
+        proxy.inject(Match::writes().path("/secrets").times(1), fault);
+        version = Some(store.write_record(&record, version.as_ref()).await.unwrap());
+        assert_eq!(store.record().await.unwrap(), version.clone().map(|v| (record.clone(), v)));
+    }
+    assert_eq!(proxy.writes().iter().filter(|w| w.faulted).count(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_record_of_a_newer_mcd_and_a_damaged_one_are_errors_and_stay_as_they_are() {
     let place = Place::new("record").await;
     let secret = |secret_type: &str, data: &str| {
@@ -486,7 +501,8 @@ async fn all_that_make_the_key_at_once_get_the_same_one() {
     let place = Place::new("key").await;
     let store = place.store();
     assert!(store.key().await.unwrap().is_none());
-    let keys = futures::future::join_all((0..6).map(|_| store.ensure_key())).await;
+    let keys =
+        futures::future::join_all((0..6).map(|_| store.ensure_key(Key::random().unwrap()))).await;
     let keys: Vec<_> = keys.into_iter().map(Result::unwrap).collect();
     assert!(keys.windows(2).all(|pair| pair[0] == pair[1]));
     assert_eq!(store.key().await.unwrap().as_ref(), keys.first());

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::{CallError, Cluster, Refusal, Resource};
 use super::key::Key;
-use super::kinds::secrets;
+use super::kinds::{may_have_arrived, secrets};
 use super::names::StateNames;
 use super::record::Record;
 use crate::error::{Error, Exit, Result};
@@ -85,15 +85,26 @@ impl Store {
         record.target = self.names.target.clone();
         record.mcd = env!("CARGO_PKG_VERSION").into();
         let mut secret = record.encode(&self.names)?;
+        if let (Some(version), Some(metadata)) = (over, secret["metadata"].as_object_mut()) {
+            metadata.insert("resourceVersion".into(), version.0.clone().into());
+        }
+        let (cluster, kind) = (&self.cluster, &*self.secrets);
         let namespace = Some(self.names.namespace.as_str());
-        let written = match over {
-            None => self.cluster.create(&self.secrets, namespace, &secret, manager).await,
-            Some(version) => {
-                if let Some(metadata) = secret["metadata"].as_object_mut() {
-                    metadata.insert("resourceVersion".into(), version.0.clone().into());
-                }
-                self.cluster.replace(&self.secrets, namespace, &name, &secret, manager, false).await
+        let write = || async {
+            match over {
+                None => cluster.create(kind, namespace, &secret, manager).await,
+                Some(_) => cluster.replace(kind, namespace, &name, &secret, manager, false).await,
             }
+        };
+        let written = match write().await {
+            Err(lost) if may_have_arrived(&lost) => {
+                match cluster.get(kind, namespace, &name).await {
+                    Ok(Some(found)) if found["data"] == secret["data"] => Ok(found),
+                    Ok(_) => write().await,
+                    Err(_) => Err(lost),
+                }
+            }
+            written => written,
         };
         written.map(|secret| ResourceVersion::of(&secret)).map_err(|error| match error.refusal() {
             Some(Refusal::Moved | Refusal::AlreadyExists | Refusal::NotFound) => {
