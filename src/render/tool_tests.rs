@@ -58,10 +58,10 @@ async fn a_timeout_ends_the_whole_group_and_keeps_what_was_said() {
     let dir = tempfile::tempdir().unwrap();
     // The grandchild ignores the request to end, and holds the pipes.
     let body = "echo working >&2\n(trap '' TERM; sh -c 'echo $PPID' > pid; while :; do sleep 600; done) &\nwait";
-    let (runner, _) = runner(Duration::from_millis(700));
+    let (runner, _) = runner(Duration::from_secs(2));
     let begin = Instant::now();
     let failure = runner.run(script(dir.path(), body)).await.unwrap_err();
-    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
     let Failure::TimedOut(stderr) = failure else { panic!("{failure:?}") };
     assert_eq!(tail(&stderr, 20), "working");
     let pid = fs::read_to_string(dir.path().join("pid")).unwrap();
@@ -83,7 +83,7 @@ async fn cancelling_ends_a_tool_and_one_that_waits_for_its_turn() {
         Instant::now()
     };
     let (a, b, cancelled) = tokio::join!(running, waiting, canceller);
-    assert!(cancelled.elapsed() < Duration::from_secs(1), "{:?}", cancelled.elapsed());
+    assert!(cancelled.elapsed() < Duration::from_secs(3), "{:?}", cancelled.elapsed());
     assert!(matches!(a, Err(Failure::Cancelled)), "{a:?}");
     assert!(matches!(b, Err(Failure::Cancelled)), "{b:?}");
     let pid = fs::read_to_string(pid).unwrap();
