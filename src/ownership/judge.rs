@@ -82,11 +82,6 @@ pub fn judge(
                 let why = format!("it belongs to the application `{app}`");
                 judgement.stop_by(&entry.manager, &why, OTHER_APPLICATION);
             }
-            // Someone's declared set too, but nobody says that it may be taken.
-            ManagerClass::OtherApply if first_contact && !force_conflicts => {
-                let why = format!("`{}` applies it too", entry.manager);
-                judgement.stop_by(&entry.manager, &why, OTHER_APPLIER);
-            }
             class @ (ManagerClass::Hand
             | ManagerClass::Rollout
             | ManagerClass::Controller
@@ -94,6 +89,18 @@ pub fn judge(
             | ManagerClass::OtherUpdate) => {
                 judgement.left.push(Left { index: entry.index, class });
             }
+        }
+    }
+    // An object that only another applier has declared so far is not taken silently. Where there is
+    // something to take, the applier is a controller that shares it (as of aggregated roles).
+    if first_contact && judgement.take.is_empty() && !force_conflicts {
+        let appliers = judgement.left.iter().filter(|l| l.class == ManagerClass::OtherApply);
+        let names: Vec<String> = appliers
+            .filter_map(|left| all.iter().find(|entry| entry.index == left.index))
+            .map(|entry| entry.manager.clone())
+            .collect();
+        for name in names {
+            judgement.stop_by(&name, &format!("`{name}` applies it too"), OTHER_APPLIER);
         }
     }
     if let Some(found) = &deployer

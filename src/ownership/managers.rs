@@ -200,12 +200,14 @@ pub(super) fn classify_with(
     if manager.starts_with("pulumi-kubernetes") {
         return with_unit("Pulumi".into());
     }
-    match (apply, manager) {
-        (true, _) => ManagerClass::OtherApply,
-        (false, "kube-controller-manager" | "kube-scheduler" | "kubelet" | "kube-apiserver") => {
-            ManagerClass::Controller
-        }
-        (false, _) => ManagerClass::OtherUpdate,
+    match manager {
+        "kube-controller-manager"
+        | "kube-scheduler"
+        | "kubelet"
+        | "kube-apiserver"
+        | "clusterrole-aggregation-controller" => ManagerClass::Controller,
+        _ if apply => ManagerClass::OtherApply,
+        _ => ManagerClass::OtherUpdate,
     }
 }
 

@@ -195,9 +195,13 @@ fn someone_s_applied_object_is_not_taken_silently() {
     let object = live(json!({}), vec![entry("my-pipeline", "Apply", &json!({"f:a": {}}))]);
     assert_eq!(
         told(&judge(&object, OURS, &[], false)),
-        ["stop my-pipeline: `my-pipeline` applies it too []"]
+        ["left 0", "stop my-pipeline: `my-pipeline` applies it too []"]
     );
     assert_eq!(told(&judge(&object, OURS, &[], true)), ["left 0"]);
+    // Where kubectl declared the object, the applier only shares it.
+    let csa = entry("kubectl-client-side-apply", "Update", &json!({"f:b": {}}));
+    let object = live(json!({}), vec![csa, entry("sharer", "Apply", &json!({"f:a": {}}))]);
+    assert_eq!(told(&judge(&object, OURS, &[], false)), ["take 0", "left 1"]);
 }
 
 #[test]
