@@ -3,17 +3,22 @@
 //! The last column takes what room is left and wraps below its own start; where too little is
 //! left, it goes below its row instead. Without a width (a file, a pipe) nothing is wrapped, and
 //! nothing is ever cut: a row is then one line for `grep` and `awk`.
+//!
+//! comfy-table lays out the plain text; the styles of the cells are put in afterwards, so that all
+//! colour of the program comes from one place.
 
+use comfy_table::presets::NOTHING;
+use comfy_table::{ColumnConstraint, Table as Layout, Width};
 use unicode_width::UnicodeWidthStr;
 
 use crate::ui::{Look, Role, clean};
 
 /// Between two columns.
-const GAP: usize = 3;
+const GAP: u16 = 3;
 /// The least room in which a wrapped last column reads well.
 const LEAST_ROOM: usize = 24;
 /// How far a last column that went below its row is set in.
-const INDENT: usize = 4;
+const INDENT: u16 = 4;
 
 /// One cell: a text and, where it has one, its role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +31,10 @@ impl Cell {
     /// A cell in the style of its role.
     pub fn styled(text: impl Into<String>, role: Role) -> Self {
         Cell { text: text.into(), role: Some(role) }
+    }
+
+    fn paint(&self, text: &str, look: Look) -> String {
+        self.role.map_or_else(|| text.to_owned(), |role| look.paint(role, text))
     }
 }
 
@@ -63,25 +72,39 @@ impl Table {
 
     /// The table's text, each line with its newline.
     pub fn render(&self, look: Look) -> String {
-        let mut lines: Vec<Vec<Cell>> =
+        let mut rows: Vec<Vec<Cell>> =
             std::iter::once(&self.headers).chain(&self.rows).map(|row| tidy(row)).collect();
-        let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
-        let Some(last) = columns.checked_sub(1) else { return String::new() };
-        let widths: Vec<usize> = (0..last)
-            .map(|column| lines.iter().filter_map(|row| row.get(column)).map(width).max())
-            .map(Option::unwrap_or_default)
-            .collect();
-        let start: usize = widths.iter().map(|w| w + GAP).sum();
-        // A header that does not fit is left out: it never goes below, as a message does.
+        let Some(last) = rows.iter().map(Vec::len).max().and_then(|n| n.checked_sub(1)) else {
+            return String::new();
+        };
+        let start: usize = layout(&rows)
+            .column_max_content_widths()
+            .iter()
+            .take(last)
+            .map(|width| usize::from(width.saturating_add(GAP)))
+            .sum();
         let room = look.width.map_or(usize::MAX, |all| all.saturating_sub(start));
-        if let Some(header) = lines.first_mut().and_then(|row| row.get_mut(last))
-            && width(header) > room
-        {
-            header.text.clear();
+        let below = if room < LEAST_ROOM { take_wide(&mut rows, last, room) } else { Vec::new() };
+
+        let mut table = layout(&rows);
+        if let Some(column) = table.column_mut(last) {
+            column.set_padding((0, 0));
+            column.set_constraint(ColumnConstraint::UpperBoundary(fixed(room.max(1))));
         }
+        let mut lines = table.lines();
         let mut text = String::new();
-        for row in &lines {
-            text += &render_row(row, &widths, start, look);
+        for (at, row) in rows.iter().enumerate() {
+            paint(row, last, &mut lines, look, &mut text);
+            // A header that does not fit is left out: it never goes below, as a message does.
+            if let Some(Some(cell)) = below.get(at).filter(|_| at > 0) {
+                let width = look.width.unwrap_or_default().max(LEAST_ROOM + usize::from(INDENT));
+                let mut table = layout(&[vec![cell.clone()]]);
+                if let Some(column) = table.column_mut(0) {
+                    column.set_padding((INDENT, 0));
+                    column.set_constraint(ColumnConstraint::Absolute(fixed(width)));
+                }
+                paint(std::slice::from_ref(cell), 0, &mut table.lines(), look, &mut text);
+            }
         }
         text
     }
@@ -93,85 +116,59 @@ fn tidy(row: &[Cell]) -> Vec<Cell> {
     row.iter().map(|cell| Cell { text: line(&cell.text), role: cell.role }).collect()
 }
 
-fn width(cell: &Cell) -> usize {
-    cell.text.width()
+/// Takes the cells of the last column that are wider than `room` out of their rows.
+fn take_wide(rows: &mut [Vec<Cell>], last: usize, room: usize) -> Vec<Option<Cell>> {
+    let wide = |cell: &&mut Cell| cell.text.width() > room;
+    rows.iter_mut().map(|row| row.get_mut(last).filter(wide).map(std::mem::take)).collect()
 }
 
-fn paint(cell: &Cell, text: &str, look: Look) -> String {
-    cell.role.map_or_else(|| text.to_owned(), |role| look.paint(role, text))
+/// The rows in columns as wide as their widest cell.
+fn layout(rows: &[Vec<Cell>]) -> Layout {
+    let mut table = Layout::new();
+    table.load_style(NOTHING);
+    table.add_rows(rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str())));
+    table.column_iter_mut().for_each(|column| _ = column.set_padding((0, GAP)));
+    table
 }
 
-/// The row's lines. `start` is where the last column begins.
-fn render_row(row: &[Cell], widths: &[usize], start: usize, look: Look) -> String {
-    // Spaces are written only before something, so that no line ends in one.
-    let mut line = String::new();
-    let mut owed = 0;
-    for (column, width_of_column) in widths.iter().enumerate() {
-        let Some(cell) = row.get(column) else { break };
-        if !cell.text.is_empty() {
-            line += &" ".repeat(std::mem::take(&mut owed));
-            line += &paint(cell, &cell.text, look);
-        }
-        owed += width_of_column - width(cell) + GAP;
-    }
-    let last = row.get(widths.len()).filter(|cell| !cell.text.is_empty());
-    let Some(last) = last else { return line + "\n" };
-
-    let room = look.width.map_or(usize::MAX, |all| all.saturating_sub(start));
-    let below = room < LEAST_ROOM && width(last) > room && !line.is_empty();
-    let (indent, pieces) = if below {
-        let all = look.width.unwrap_or(usize::MAX);
-        (INDENT, wrap(&last.text, all.saturating_sub(INDENT).max(LEAST_ROOM)))
-    } else {
-        (start, wrap(&last.text, room.max(1)))
-    };
-    for (at, piece) in pieces.iter().enumerate() {
-        if at == 0 && !below {
-            line += &" ".repeat(owed);
-        } else {
-            line += "\n";
-            line += &" ".repeat(indent);
-        }
-        line += &paint(last, piece, look);
-    }
-    line + "\n"
+fn fixed(width: usize) -> Width {
+    Width::Fixed(u16::try_from(width).unwrap_or(u16::MAX))
 }
 
-/// Breaks a line at its spaces, and a word that is longer than a line anywhere.
-fn wrap(text: &str, room: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split(' ') {
-        let mut word = word;
-        let joined = if line.is_empty() { 0 } else { line.width() + 1 };
-        if joined > 0 && joined + word.width() > room {
-            lines.push(std::mem::take(&mut line));
-        }
-        while word.width() > room {
-            let (head, tail) = word.split_at(fitting(word, room));
-            lines.push(head.to_owned());
-            word = tail;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line += word;
+/// Writes the lines that belong to a row, each of its cells in its style, and no space at the end
+/// of a line.
+fn paint(
+    row: &[Cell],
+    last: usize,
+    lines: &mut impl Iterator<Item = String>,
+    look: Look,
+    text: &mut String,
+) {
+    let mut line = lines.next().unwrap_or_default();
+    let mut rest = line.trim_end();
+    for cell in row.iter().take(last) {
+        let Some(at) = rest.find(&cell.text) else { continue };
+        let (space, from) = rest.split_at(at);
+        let (own, after) = from.split_at(cell.text.len());
+        *text += space;
+        *text += &cell.paint(own, look);
+        rest = after;
     }
-    lines.push(line);
-    lines
-}
-
-/// How many bytes of a word fit into `room` columns; at least one character.
-fn fitting(word: &str, room: usize) -> usize {
-    let mut end = 0;
-    for (at, c) in word.char_indices() {
-        let next = at + c.len_utf8();
-        if end > 0 && word[..next].width() > room {
-            break;
+    let cell = row.get(last).cloned().unwrap_or_default();
+    let mut owed = cell.text.as_str();
+    loop {
+        let piece = rest.trim_start();
+        *text += &rest[..rest.len() - piece.len()];
+        *text += &cell.paint(piece, look);
+        text.push('\n');
+        owed = owed.strip_prefix(piece).unwrap_or_default().trim_start();
+        if owed.is_empty() {
+            return;
         }
-        end = next;
+        let Some(next) = lines.next() else { return };
+        line = next;
+        rest = line.trim_end();
     }
-    end
 }
 
 #[cfg(test)]
@@ -308,7 +305,7 @@ mod tests {
             let squeezed = |s: &str| s.split_whitespace().collect::<String>();
             prop_assert_eq!(squeezed(&body.concat()), format!("us-eastProgressing{}", words.concat()));
             for line in body {
-                prop_assert!(line.width() <= width.max(LEAST_ROOM + INDENT), "{line:?}");
+                prop_assert!(line.width() <= width.max(LEAST_ROOM + usize::from(INDENT)), "{line:?}");
                 prop_assert_eq!(line.trim_end(), line);
             }
         }
