@@ -153,12 +153,22 @@ impl CallError {
         }
     }
 
-    /// What the user reads: what happened, where, why, what next.
-    pub fn into_error(self, target: &TargetName, object: Option<&ObjectId>) -> Error {
+    /// What the user reads: what happened, where, why, what next. The object is left out where a
+    /// read failed because of the cluster: then each object would tell the same.
+    pub fn into_error(mut self, target: &TargetName, object: Option<&ObjectId>) -> Error {
         let exit = self.exit();
+        let object = object.filter(|_| self.context.write || !self.is_cluster_wide());
+        // `PATCH Deployment shop/web` is only `PATCH` beside the object.
+        let name = object.map(|object| format!(" {object}"));
+        if let Some(verb) = name.and_then(|name| Some(self.call.strip_suffix(&name)?.to_owned())) {
+            self.call = verb;
+        }
         if let CallErrorKind::Config(error) = self.kind {
             let error = error.in_target(target);
-            return object.map_or(error.clone(), |object| error.on(object));
+            return match object {
+                Some(object) => error.on(object),
+                None => error,
+            };
         }
         let Story { message, because, hint } = self.story();
         let mut error = Error::new(exit, message).in_target(target);
@@ -189,7 +199,7 @@ impl CallError {
                 if why.contains("certificate") {
                     story.next("see `certificate-authority-data` and `tls-server-name` of the kubeconfig's cluster")
                 } else {
-                    story
+                    story.next("see whether the server runs, and whether it is reached from here (VPN, proxy)")
                 }
             }
             CallErrorKind::Timeout { after } => {
@@ -237,7 +247,7 @@ impl CallError {
             Refusal::Immutable { field, message } => {
                 Story::new(format!("`{field}` cannot be changed once the object exists"))
                     .why(message)
-                    .next("keep the value, give the object another name, or set the annotation `mcd.dev/apply: recreate`")
+                    .next("keep the value, or give the object another name; or delete the object, then apply again")
             }
             Refusal::Schema { message } => {
                 Story::new("the manifest does not fit the kind's schema").why(message)
@@ -364,3 +374,6 @@ impl fmt::Display for CallError {
 }
 
 impl std::error::Error for CallError {}
+
+#[cfg(test)]
+mod tests;
