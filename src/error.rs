@@ -251,11 +251,12 @@ impl Error {
 
 impl fmt::Display for Error {
     /// One line: place, target, object, what happened, causes. Hints are left to the terminal.
+    /// `{:#}` leaves out the target, for where it is said already.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(location) = self.location() {
             write!(f, "{location}: ")?;
         }
-        if let Some(target) = self.target() {
+        if let Some(target) = self.target().filter(|_| !f.alternate()) {
             write!(f, "{target}: ")?;
         }
         if let Some(object) = self.object() {

@@ -195,6 +195,11 @@ impl Ui {
         }
     }
 
+    /// Whether more was asked for with `-v`.
+    pub fn is_verbose(&self) -> bool {
+        self.inner.verbose
+    }
+
     /// A line for those who asked for more with `-v`.
     pub fn detail(&self, line: &str) {
         if self.inner.verbose {

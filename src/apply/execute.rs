@@ -157,7 +157,7 @@ async fn run(
     };
     summary.message = Some(match progress.errors.first() {
         None => format!("{} written", progress.written.len()),
-        Some(error) => job.scrubber.scrub(&error.to_string()),
+        Some(error) => job.scrubber.scrub(&format!("{error:#}")),
     });
     let superseded = record.active.filter(|old| *old != summary.number);
     record.note(summary.clone());
@@ -344,7 +344,7 @@ async fn conclude(job: &Job, applied: &mut Applied) -> Result<(), Error> {
         return Ok(());
     };
     let job = job.uncancelled();
-    release.message = Some(job.scrubber.scrub(&error.to_string()));
+    release.message = Some(job.scrubber.scrub(&format!("{error:#}")));
     let Some((mut record, version)) = job.store.record().await? else { return Ok(()) };
     if record.active == Some(release.number) {
         record.note(release.clone());

@@ -21,6 +21,7 @@ use crate::render::Rendered;
 use crate::report::model::{
     ErrorReport, PodCounts, RunReport, TargetReport, TargetState, UnhealthyReport,
 };
+use crate::report::plan::plural;
 use crate::rollout::Wave;
 use crate::ui::Ui;
 
@@ -97,7 +98,7 @@ pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outco
     }
     if !nothing_to_do && !args.confirm.yes {
         let n = results.len() - blocked;
-        if !ui.confirm(&format!("Apply to {n} target(s)?"))? {
+        if !ui.confirm(&format!("Apply to {}?", plural(n, "target")))? {
             return Err(Error::new(Exit::Blocked, "declined; nothing was written"));
         }
     }
@@ -198,7 +199,7 @@ async fn carry_out(
                 let applied = apply(&job, &rendered, observed, &options).await;
                 let ok = applied.errors.is_empty();
                 let message = match applied.errors.first() {
-                    Some(error) => error.to_string(),
+                    Some(error) => format!("{error:#}"),
                     None if args.wait.wait => "healthy".to_owned(),
                     None => "applied".to_owned(),
                 };
@@ -332,6 +333,25 @@ pub(crate) fn describe(report: &mut TargetReport, look: &crate::apply::Look) {
     report.warnings.extend(look.summary.notes.iter().cloned());
 }
 
+/// What to do next, once for all targets that only differ in their names.
+fn hints(report: &RunReport) -> Vec<String> {
+    let mut kinds: Vec<(String, String, usize)> = Vec::new();
+    for target in &report.targets {
+        for hint in target.errors.iter().flat_map(|e| &e.hints) {
+            let kind = hint.replace(&target.context, "…").replace(&target.target, "…");
+            match kinds.iter_mut().find(|(known, _, _)| *known == kind) {
+                Some((_, _, others)) => *others += 1,
+                None => kinds.push((kind, format!("{}: {hint}", target.target), 0)),
+            }
+        }
+    }
+    let shown = kinds.into_iter().map(|(_, hint, others)| match others {
+        0 => hint,
+        n => format!("{hint} (and {} alike)", plural(n, "target")),
+    });
+    shown.collect()
+}
+
 /// Prints a run's report in the form that was asked for.
 pub(crate) fn show(report: &RunReport, output: Output, ui: &Ui) -> Result<(), Error> {
     match output {
@@ -346,10 +366,8 @@ pub(crate) fn show(report: &RunReport, output: Output, ui: &Ui) -> Result<(), Er
         }
     }
     if output == Output::Table {
-        for target in &report.targets {
-            for hint in target.errors.iter().flat_map(|e| &e.hints) {
-                ui.hint(&format!("{}: {hint}", target.target));
-            }
+        for hint in hints(report) {
+            ui.hint(&hint);
         }
     }
     Ok(())

@@ -15,6 +15,7 @@ use crate::config::Target;
 use crate::error::{Error, Exit};
 use crate::event::EventKind;
 use crate::report::model::{ErrorReport, RunReport, TargetReport, TargetState};
+use crate::report::plan::plural;
 use crate::ui::Ui;
 
 /// Arguments of `mcd delete`.
@@ -76,7 +77,10 @@ pub(crate) async fn run(args: &DeleteArgs, _global: &GlobalArgs, ui: &Ui) -> Out
         Err(error) => exit.and(error.exit()),
     });
     if args.output.output == Output::Table {
-        ui.status(&preview(&planned));
+        let preview = preview(&planned);
+        if !preview.is_empty() {
+            ui.status(&preview);
+        }
     }
     let unreadable = planned.iter().filter(|(_, r)| r.is_err()).count();
     if args.dry_run || (unreadable > 0 && !args.keep_going) {
@@ -91,7 +95,7 @@ pub(crate) async fn run(args: &DeleteArgs, _global: &GlobalArgs, ui: &Ui) -> Out
     let doomed: usize =
         planned.iter().filter_map(|(_, r)| r.as_ref().ok()).map(|(_, d)| d.delete.len()).sum();
     if doomed > 0 && !args.confirm.yes {
-        let question = format!("Delete {doomed} object(s) of {}?", session.project.app);
+        let question = format!("Delete {} of {}?", plural(doomed, "object"), session.project.app);
         if !ui.confirm(&question)? {
             return Err(Error::new(Exit::Blocked, "declined; nothing was deleted"));
         }
@@ -116,18 +120,27 @@ fn report(session: &Session, targets: Vec<TargetReport>, exit: Exit) -> RunRepor
     }
 }
 
+/// What would go, targets with the same together.
 fn preview(planned: &[Planned]) -> String {
-    let mut text = String::new();
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for (target, result) in planned {
         let Ok((_, deletion)) = result else { continue };
+        let mut body = String::new();
         for condemned in &deletion.delete {
-            text += &format!("{}: - {}\n", target.name, condemned.id);
+            body += &format!("  - {}\n", condemned.id);
         }
         for (id, why) in &deletion.kept {
-            text += &format!("{}: {id} stays: {why}\n", target.name);
+            body += &format!("  = {id} stays: {why}\n");
+        }
+        match groups.iter_mut().find(|(known, _)| *known == body) {
+            _ if body.is_empty() => {}
+            Some((_, targets)) => targets.push(target.name.as_str()),
+            None => groups.push((body, vec![target.name.as_str()])),
         }
     }
-    text.trim_end().to_owned()
+    let text: Vec<String> =
+        groups.iter().map(|(body, targets)| format!("{}\n{body}", targets.join(", "))).collect();
+    text.join("\n")
 }
 
 fn would(target: &Target, result: &Result<(Job, Deletion), Error>) -> TargetReport {
@@ -165,7 +178,7 @@ async fn carry_out(
     let ok = result.is_ok();
     let message = match &result {
         Ok(()) => "deleted".to_owned(),
-        Err(error) => error.to_string(),
+        Err(error) => format!("{error:#}"),
     };
     job.events.send(EventKind::Finished { ok, message });
     let mut report = base(target, TargetState::Deleted);

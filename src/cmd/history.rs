@@ -11,6 +11,7 @@ use super::session::Session;
 use crate::cluster::state::ReleaseSummary;
 use crate::error::{Error, Exit};
 use crate::report::model::{ErrorReport, ToolReport};
+use crate::report::plan::plural;
 use crate::report::{Cell, Table};
 use crate::ui::{Role, Ui};
 
@@ -156,12 +157,12 @@ fn show(report: &HistoryReport, output: Output, ui: &Ui) -> Result<(), Error> {
     if matches!(output, Output::Json | Output::Yaml) {
         return document(report, output, ui);
     }
-    let headers = ["CLUSTER", "RELEASE", "STATE", "STARTED", "BY", "COMMIT", "OBJECTS", "MESSAGE"];
+    let headers = ["CLUSTER", "RELEASE", "STATE", "STARTED", "BY", "COMMIT", "MESSAGE"];
     let mut table = Table::new(headers.to_vec());
     for target in &report.targets {
         if let Some(error) = &target.error {
             let mut row = vec![Cell::styled(target.target.clone(), Role::Bold)];
-            row.extend((0..6).map(|_| Cell::from("-")));
+            row.extend((0..5).map(|_| Cell::from("-")));
             row.push(Cell::styled(error.line(), Role::Fail));
             table.row(row);
             continue;
@@ -172,21 +173,26 @@ fn show(report: &HistoryReport, output: Output, ui: &Ui) -> Result<(), Error> {
                 "failed" => Cell::styled(release.state.clone(), Role::Fail),
                 _ => Cell::from(release.state.clone()),
             };
-            let started = release.started.split('.').next().unwrap_or_default();
+            // To the minute: 80 columns have no room for more, and the documents say it all.
+            let started = release.started.get(..16).unwrap_or_default().replace('T', " ") + "Z";
+            let objects = plural(release.objects as usize, "object");
+            let message = match release.message.as_deref() {
+                None | Some("") => objects,
+                Some(message) => format!("{objects}; {message}"),
+            };
             table.row(vec![
                 Cell::styled(target.target.clone(), Role::Bold),
                 Cell::from(release.number.to_string()),
                 state,
-                Cell::from(started.trim_end_matches('Z').to_owned() + "Z"),
+                Cell::from(started),
                 Cell::from(release.who.clone()),
                 Cell::from(release.commit.clone().unwrap_or_else(|| "-".to_owned())),
-                Cell::from(release.objects.to_string()),
-                Cell::from(release.message.clone().unwrap_or_default()),
+                Cell::from(message),
             ]);
         }
         if target.releases.is_empty() {
             let mut row = vec![Cell::styled(target.target.clone(), Role::Bold)];
-            row.extend((0..6).map(|_| Cell::from("-")));
+            row.extend((0..5).map(|_| Cell::from("-")));
             row.push(Cell::styled("no releases".to_owned(), Role::Dim));
             table.row(row);
         }

@@ -1,7 +1,8 @@
 //! Listens to a run's events and shows them: rows on a terminal, lines elsewhere.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -102,14 +103,15 @@ async fn run(
 ) {
     let mut clock = tokio::time::interval(TICK);
     clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut retries = Retries::default();
     loop {
         tokio::select! {
             biased;
-            Some(event) = events.recv() => show(&screen, &event),
+            Some(event) = events.recv() => show(&screen, &mut retries, &event),
             command = inbox.recv() => match command {
                 Some(Command::Hide(done)) => {
                     while let Ok(event) = events.try_recv() {
-                        show(&screen, &event);
+                        show(&screen, &mut retries, &event);
                     }
                     screen.hide();
                     let _ = done.send(());
@@ -126,16 +128,46 @@ async fn run(
     }
 }
 
-fn show(screen: &Screen, event: &Event) {
+/// How long a line about a failed attempt stands for the other calls that fail alike: a cluster
+/// that is down fails all that were under way.
+const SAME: Duration = Duration::from_secs(5);
+
+/// What was said about attempts that failed, by target: why, the last attempt, and when.
+#[derive(Default)]
+struct Retries(BTreeMap<Option<TargetName>, (String, u32, Instant)>);
+
+impl Retries {
+    /// Whether the attempt says nothing new.
+    fn is_known(
+        &mut self,
+        target: Option<&TargetName>,
+        why: &str,
+        attempt: u32,
+        now: Instant,
+    ) -> bool {
+        let said = self.0.get(&target.cloned());
+        let known = said.is_some_and(|(reason, last, at)| {
+            reason == why && attempt <= *last && now.saturating_duration_since(*at) < SAME
+        });
+        if !known {
+            self.0.insert(target.cloned(), (why.to_owned(), attempt, now));
+        }
+        known
+    }
+}
+
+fn show(screen: &Screen, retries: &mut Retries, event: &Event) {
     let Some(progress) = screen.get() else { return };
     let target = event.target.as_ref();
     match (&event.kind, target) {
         // The display starts with every target pending.
         (EventKind::Phase { phase: Phase::Pending }, _) => {}
         (EventKind::Phase { phase }, Some(target)) => progress.set(target, phase.word(), ""),
-        (EventKind::Retry { call, wait, why, .. }, _) => {
+        (EventKind::Retry { call, attempt, wait, why }, _) => {
             let text = format!("{call}: {why}; again in {:.1}s", wait.as_secs_f64());
-            progress.line(target, &text);
+            if !retries.is_known(target, why, *attempt, Instant::now()) || screen.ui.is_verbose() {
+                progress.line(target, &text);
+            }
         }
         (EventKind::Warning { object, text }, _) => {
             let subject = object.as_ref().map(|o| format!("{o}: ")).unwrap_or_default();
@@ -163,5 +195,28 @@ fn show(screen: &Screen, event: &Event) {
             | EventKind::Finished { .. },
             None,
         ) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_fail_alike_are_told_once_an_attempt() {
+        let mut retries = Retries::default();
+        let (east, west) = (TargetName::new("us-east"), TargetName::new("us-west"));
+        let start = Instant::now();
+        let refused = "connection refused";
+        let mut known = |target: &TargetName, why: &str, attempt: u32, ms: u64| {
+            retries.is_known(Some(target), why, attempt, start + Duration::from_millis(ms))
+        };
+        assert!(!known(&east, refused, 1, 0));
+        assert!(known(&east, refused, 1, 10), "another call, the same story");
+        assert!(!known(&west, refused, 1, 20), "another cluster");
+        assert!(!known(&east, refused, 2, 100), "it goes on");
+        assert!(known(&east, refused, 1, 110));
+        assert!(!known(&east, "503", 1, 120), "another reason");
+        assert!(!known(&east, "503", 1, 6000), "much later");
     }
 }
