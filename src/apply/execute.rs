@@ -235,6 +235,7 @@ async fn ensure_namespace(job: &Job, observed: &Observed) -> Result<(), Error> {
             namespace: None,
             name: name.clone(),
         };
+        let creates = target.create_namespace && name == target.namespace;
         let mut namespaces = super::wait::core("v1", "Namespace", "namespaces");
         namespaces.namespaced = false;
         match job.get(&namespaces, &id).await {
@@ -246,14 +247,16 @@ async fn ensure_namespace(job: &Job, observed: &Observed) -> Result<(), Error> {
                     .hint("run the command again when it is gone"));
             }
             Ok(None) => {}
-            // Whoever may not read namespaces may still write into one.
-            Err(error) if error.exit() == Exit::Unreachable && !target.create_namespace => {
-                continue;
+            // Whoever may not read namespaces may still write into one, and the dry runs say
+            // whether it is there.
+            Err(error) if error.exit() == Exit::Unreachable => {
+                if !creates || is_there(observed, &name) {
+                    continue;
+                }
             }
             Err(error) => return Err(error),
         }
         let in_set = observed.plan.objects.iter().find(|o| o.id == id);
-        let creates = target.create_namespace && name == target.namespace;
         let manager = job.names.manager.as_str();
         let body = match in_set {
             // Brought by the set: made here bare, and applied with everything else.
@@ -277,6 +280,12 @@ async fn ensure_namespace(job: &Job, observed: &Observed) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Whether the server took a dry run in the namespace.
+fn is_there(observed: &Observed, namespace: &str) -> bool {
+    let inside = |o: &&ObjectPlan| o.id.namespace.as_deref() == Some(namespace);
+    observed.plan.objects.iter().filter(inside).any(|o| o.unverified.is_none())
 }
 
 /// Writes into the record what is known of each object now.
