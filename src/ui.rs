@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 
 pub use clean::clean;
+pub(crate) use failure::snippet;
 pub use look::{Look, Role};
 pub use world::{ColorChoice, World};
 

@@ -337,7 +337,8 @@ pub(crate) fn describe(report: &mut TargetReport, look: &crate::apply::Look) {
 fn hints(report: &RunReport) -> Vec<String> {
     let mut kinds: Vec<(String, String, usize)> = Vec::new();
     for target in &report.targets {
-        for hint in target.errors.iter().flat_map(|e| &e.hints) {
+        // Those of further errors stand beside them.
+        for hint in target.errors.iter().take(1).flat_map(|e| &e.hints) {
             let kind = hint.replace(&target.context, "…").replace(&target.target, "…");
             match kinds.iter_mut().find(|(known, _, _)| *known == kind) {
                 Some((_, _, others)) => *others += 1,

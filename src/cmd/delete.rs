@@ -14,6 +14,7 @@ use crate::apply::{DeleteOptions, Deletion, Job, delete, deletion_plan};
 use crate::config::Target;
 use crate::error::{Error, Exit};
 use crate::event::EventKind;
+use crate::report::group::{grouped, names};
 use crate::report::model::{ErrorReport, RunReport, TargetReport, TargetState};
 use crate::report::plan::plural;
 use crate::ui::Ui;
@@ -122,25 +123,14 @@ fn report(session: &Session, targets: Vec<TargetReport>, exit: Exit) -> RunRepor
 
 /// What would go, targets with the same together.
 fn preview(planned: &[Planned]) -> String {
-    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for (target, result) in planned {
-        let Ok((_, deletion)) = result else { continue };
-        let mut body = String::new();
-        for condemned in &deletion.delete {
-            body += &format!("  - {}\n", condemned.id);
-        }
-        for (id, why) in &deletion.kept {
-            body += &format!("  = {id} stays: {why}\n");
-        }
-        match groups.iter_mut().find(|(known, _)| *known == body) {
-            _ if body.is_empty() => {}
-            Some((_, targets)) => targets.push(target.name.as_str()),
-            None => groups.push((body, vec![target.name.as_str()])),
-        }
-    }
-    let text: Vec<String> =
-        groups.iter().map(|(body, targets)| format!("{}\n{body}", targets.join(", "))).collect();
-    text.join("\n")
+    let bodies = planned.iter().filter_map(|(target, result)| {
+        let (_, deletion) = result.as_ref().ok()?;
+        let gone = deletion.delete.iter().map(|c| format!("  - {}\n", c.id));
+        let kept = deletion.kept.iter().map(|(id, why)| format!("  = {id} stays: {why}\n"));
+        Some((target.name.as_str(), gone.chain(kept).collect::<String>()))
+    });
+    let groups = grouped(bodies).into_iter();
+    groups.map(|(targets, body)| format!("{}\n{body}\n", names(&targets, planned.len()))).collect()
 }
 
 fn would(target: &Target, result: &Result<(Job, Deletion), Error>) -> TargetReport {
@@ -148,11 +138,19 @@ fn would(target: &Target, result: &Result<(Job, Deletion), Error>) -> TargetRepo
         Ok((_, deletion)) if deletion.record.is_none() => nothing(target),
         Ok((_, deletion)) => TargetReport {
             release: deletion.record.as_ref().and_then(|(r, _)| r.active),
-            message: format!("{} to delete, {} stay", deletion.delete.len(), deletion.kept.len()),
+            message: with_kept(
+                &format!("{} to delete", deletion.delete.len()),
+                deletion.kept.len(),
+            ),
             ..base(target, TargetState::NotStarted)
         },
         Err(error) => failed(target, std::slice::from_ref(error)),
     }
+}
+
+/// `9 deleted`, `9 deleted, 1 kept`.
+fn with_kept(gone: &str, kept: usize) -> String {
+    if kept == 0 { gone.to_owned() } else { format!("{gone}, {kept} kept") }
 }
 
 fn nothing(target: &Target) -> TargetReport {
@@ -185,10 +183,7 @@ async fn carry_out(
     if !done.is_empty() {
         report.objects.insert("deleted".to_owned(), done.len());
     }
-    report.message = match deletion.kept.len() {
-        0 => format!("{} deleted", done.len()),
-        kept => format!("{} deleted, {kept} stay", done.len()),
-    };
+    report.message = with_kept(&format!("{} deleted", done.len()), deletion.kept.len());
     report.warnings = deletion.kept.iter().map(|(id, why)| format!("{id} stays: {why}")).collect();
     let exit = match &result {
         Ok(()) => Exit::Ok,

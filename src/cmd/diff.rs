@@ -11,6 +11,7 @@ use super::session::Session;
 use crate::diff::{DiffLine, LineKind};
 use crate::error::Exit;
 use crate::plan::{Action, ObjectPlan, TargetPlan};
+use crate::report::group::{grouped, names};
 use crate::ui::{Role, Ui};
 
 /// Arguments of `mcd diff`.
@@ -43,13 +44,15 @@ pub(crate) async fn run(args: &DiffArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
     let results: Vec<_> = planned.iter().map(|(t, r)| (t.as_ref(), r.as_ref())).collect();
     let exit = exit(&session, &results);
     if args.output.output == Output::Table {
-        let mut text = String::new();
-        for (_, result) in &results {
-            if let Ok(observed) = result {
-                target_diff(&observed.plan, args.context_lines, ui, &mut text);
-            }
+        let planned = results.iter().filter_map(|(_, result)| result.ok());
+        let diffs = planned.map(|observed| {
+            (observed.plan.target.as_str(), target_diff(&observed.plan, args.context_lines, ui))
+        });
+        for (targets, diff) in grouped(diffs) {
+            // Several targets, one diff: it is that of each of them.
+            let names = names(&targets, results.len());
+            ui.data(&format!("{}\n{diff}", ui.out().paint(Role::Bold, &format!("# {names}"))))?;
         }
-        ui.data(&text)?;
         for (target, result) in &results {
             match result {
                 Ok(observed) => {
@@ -94,25 +97,28 @@ fn exit(session: &Session, results: &[plan::Planned<'_>]) -> Exit {
     exit
 }
 
-fn target_diff(plan: &TargetPlan, context: usize, ui: &Ui, text: &mut String) {
+/// What would change in a target, without its name, so that targets with the same stand together.
+fn target_diff(plan: &TargetPlan, context: usize, ui: &Ui) -> String {
+    let mut text = String::new();
     for object in &plan.objects {
         if matches!(object.action, Action::Unchanged) {
             continue;
         }
         let lines = object.diff.unified(
-            &format!("live      {}  {}", plan.target, object.id),
-            &format!("manifest  {}  {}", plan.target, object.id),
+            &format!("live      {}", object.id),
+            &format!("manifest  {}", object.id),
             context,
         );
         for line in &lines {
-            paint(line, ui, text);
+            paint(line, ui, &mut text);
         }
         if lines.is_empty()
             && let Some(note) = ownership_only(object)
         {
-            let _ = writeln!(text, "# {}  {}: {note}", plan.target, object.id);
+            let _ = writeln!(text, "# {}: {note}", object.id);
         }
     }
+    text
 }
 
 /// What an apply would do to an object none of whose values change.

@@ -157,12 +157,16 @@ fn show(report: &HistoryReport, output: Output, ui: &Ui) -> Result<(), Error> {
     if matches!(output, Output::Json | Output::Yaml) {
         return document(report, output, ui);
     }
-    let headers = ["CLUSTER", "RELEASE", "STATE", "STARTED", "BY", "COMMIT", "MESSAGE"];
-    let mut table = Table::new(headers.to_vec());
+    let commits = report.targets.iter().flat_map(|t| &t.releases).any(|r| r.commit.is_some());
+    let mut headers = vec!["CLUSTER", "RELEASE", "STATE", "STARTED", "BY"];
+    headers.extend(commits.then_some("COMMIT"));
+    headers.push("MESSAGE");
+    let dashes = headers.len() - 2;
+    let mut table = Table::new(headers);
     for target in &report.targets {
         if let Some(error) = &target.error {
             let mut row = vec![Cell::styled(target.target.clone(), Role::Bold)];
-            row.extend((0..5).map(|_| Cell::from("-")));
+            row.extend((0..dashes).map(|_| Cell::from("-")));
             row.push(Cell::styled(error.line(), Role::Fail));
             table.row(row);
             continue;
@@ -175,24 +179,25 @@ fn show(report: &HistoryReport, output: Output, ui: &Ui) -> Result<(), Error> {
             };
             // To the minute: 80 columns have no room for more, and the documents say it all.
             let started = release.started.get(..16).unwrap_or_default().replace('T', " ") + "Z";
-            let objects = plural(release.objects as usize, "object");
             let message = match release.message.as_deref() {
-                None | Some("") => objects,
-                Some(message) => format!("{objects}; {message}"),
+                None | Some("") => plural(release.objects as usize, "object"),
+                Some(message) => message.to_owned(),
             };
-            table.row(vec![
+            let mut row = vec![
                 Cell::styled(target.target.clone(), Role::Bold),
                 Cell::from(release.number.to_string()),
                 state,
                 Cell::from(started),
                 Cell::from(release.who.clone()),
-                Cell::from(release.commit.clone().unwrap_or_else(|| "-".to_owned())),
-                Cell::from(message),
-            ]);
+            ];
+            let commit = || release.commit.clone().unwrap_or_else(|| "-".to_owned()).into();
+            row.extend(commits.then(commit));
+            row.push(Cell::from(message));
+            table.row(row);
         }
         if target.releases.is_empty() {
             let mut row = vec![Cell::styled(target.target.clone(), Role::Bold)];
-            row.extend((0..5).map(|_| Cell::from("-")));
+            row.extend((0..dashes).map(|_| Cell::from("-")));
             row.push(Cell::styled("no releases".to_owned(), Role::Dim));
             table.row(row);
         }

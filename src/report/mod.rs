@@ -1,10 +1,12 @@
 //! What a run does and did, for people: tables, the live area, plain lines.
 
 pub mod age;
+pub mod group;
 mod lines;
 mod live;
 pub mod model;
 pub mod plan;
+mod problem;
 mod progress;
 pub mod reporter;
 pub mod run;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::error::{Error, Exit};
+use crate::error::{Error, Exit, Location};
 use crate::manifest::ObjectId;
 use crate::plan::{Action, Counts, ObjectPlan, TargetPlan};
 
@@ -52,6 +52,9 @@ pub struct TargetPlanReport {
     pub changes: Vec<ObjectReport>,
     /// What the inventory has and the manifests lack; kept.
     pub left: Vec<ObjectReference>,
+    /// Why an apply has work to do even where no object changes: an earlier run was interrupted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<String>,
     /// Hooks of the chart that are not applied.
     pub hooks: Vec<ObjectReference>,
     /// Warnings.
@@ -167,6 +170,9 @@ pub struct ErrorReport {
     /// Where in a file: `file:line:column`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+    /// The same with its line's text, for people.
+    #[serde(skip)]
+    pub place: Option<Location>,
     /// Why, outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
@@ -182,6 +188,7 @@ impl From<&Error> for ErrorReport {
             message: error.message().to_owned(),
             object: error.object().map(ObjectReference::from),
             location: error.location().map(ToString::to_string),
+            place: error.location().cloned(),
             causes: error.causes().to_vec(),
             hints: error.hints().to_vec(),
         }
@@ -191,21 +198,11 @@ impl From<&Error> for ErrorReport {
 impl ErrorReport {
     /// One line for a table.
     pub fn line(&self) -> String {
-        let mut line = String::new();
-        if let Some(location) = &self.location {
-            line += &format!("{location}: ");
-        }
-        if let Some(object) = &self.object {
-            match &object.namespace {
-                Some(ns) => line += &format!("{} {ns}/{}: ", object.kind, object.name),
-                None => line += &format!("{} {}: ", object.kind, object.name),
-            }
-        }
-        line += &self.message;
-        for cause in &self.causes {
-            line += &format!(": {cause}");
-        }
-        line
+        let place = self.location.iter().cloned();
+        let subject = self.object.iter().map(super::plan::name);
+        let message = std::iter::once(self.message.clone());
+        let parts = place.chain(subject).chain(message).chain(self.causes.iter().cloned());
+        parts.collect::<Vec<_>>().join(": ")
     }
 }
 
@@ -263,6 +260,7 @@ impl TargetPlanReport {
             counts,
             changes: changed.map(ObjectReport::from).collect(),
             left: plan.left.iter().map(ObjectReference::from).collect(),
+            unfinished: plan.unfinished.clone(),
             hooks: plan.hooks.iter().map(|hook| ObjectReference::from(&hook.id)).collect(),
             warnings: plan.warnings.clone(),
             errors: plan.blockers().iter().map(ErrorReport::from).collect(),
@@ -281,6 +279,7 @@ impl TargetPlanReport {
             counts: Counts::default(),
             changes: Vec::new(),
             left: Vec::new(),
+            unfinished: None,
             hooks: Vec::new(),
             warnings: Vec::new(),
             errors: errors.iter().map(ErrorReport::from).collect(),
@@ -300,6 +299,13 @@ pub struct RunReport {
     pub targets: Vec<TargetReport>,
     /// The exit code of the command.
     pub exit_code: u8,
+}
+
+impl RunReport {
+    /// The command whose result it is: `apply`, `delete` or `status`.
+    pub fn command(&self) -> &str {
+        self.schema.split('/').nth(1).unwrap_or_default()
+    }
 }
 
 /// What became of one target, or how it stands.

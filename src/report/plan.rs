@@ -1,12 +1,16 @@
 //! A plan for people: a table of the targets, what changes (targets with the same changes
 //! together, so that 300 clusters read like one), and one line that sums up.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::model::{ObjectReference, ObjectReport, PlanReport, TargetPlanReport};
+use super::group::{grouped, names};
+use super::model::{ErrorReport, ObjectReference, ObjectReport, PlanReport, TargetPlanReport};
+use super::problem::problem;
 use super::{Cell, Table};
+use crate::error::Exit;
 use crate::ui::{Look, Role};
 
 /// The kubectl name of an object: `deployment.apps/web`.
@@ -24,122 +28,102 @@ const LONGEST_VALUE: usize = 80;
 /// The plan as text.
 pub fn text(report: &PlanReport, verbose: bool, look: Look) -> String {
     let mut text = table(report, look);
-    for (targets, body) in grouped(report, verbose, look) {
-        let _ = write!(text, "\n{}\n{body}", look.paint(Role::Bold, &targets.join(", ")));
+    let bodies = report.targets.iter().map(|t| (t.target.as_str(), body(t, verbose, look)));
+    for (targets, body) in grouped(bodies) {
+        let names = look.paint(Role::Bold, &names(&targets, report.targets.len()));
+        let _ = write!(text, "\n{names}\n{body}");
     }
     let _ = write!(text, "\n{}\n", summary(report));
     text
 }
 
-/// The table: a row a target.
+/// The table: a row a target, without what the lists below it say.
 fn table(report: &PlanReport, look: Look) -> String {
-    let conflicts = report.counts.conflicts + report.counts.refused > 0;
-    let left = report.counts.left > 0;
-    let mut headers = vec!["CLUSTER", "NAMESPACE", "TOOL", "CREATE", "CHANGE", "UNCHANGED"];
-    headers.extend(left.then_some("LEFT"));
-    headers.extend(conflicts.then_some("BLOCKED"));
-    headers.push("MESSAGE");
+    let tools = report.targets.iter().any(|t| t.tool.is_some());
+    let mut headers = vec!["CLUSTER", "NAMESPACE"];
+    headers.extend(tools.then_some("TOOL"));
+    headers.extend(["STATE", "CREATE", "CHANGE", "UNCHANGED"]);
     let mut table = Table::new(headers);
     for target in &report.targets {
-        let failed = target.state == "failed";
-        let count = |n: usize| if failed { "-".to_owned() } else { n.to_string() };
-        let tool =
-            target.tool.as_ref().map_or("-".to_owned(), |t| format!("{} {}", t.name, t.version));
-        let text = message(target);
-        let message = match target.state.as_str() {
-            "failed" | "refused" => Cell::styled(text, Role::Fail),
-            "blocked" => Cell::styled(text, Role::Warn),
-            _ => Cell::from(text),
-        };
+        let counts = &target.counts;
+        let count = |n: usize| if target.state == "failed" { "-".into() } else { n.to_string() };
         let mut row = vec![
             Cell::styled(target.target.clone(), Role::Bold),
             Cell::from(target.namespace.clone()),
-            Cell::from(tool),
-            Cell::from(count(target.counts.create)),
-            Cell::from(count(target.counts.change)),
-            Cell::from(count(target.counts.unchanged)),
         ];
-        if left {
-            row.push(Cell::from(count(target.counts.left)));
+        if tools {
+            let tool = target.tool.as_ref().map(|t| format!("{} {}", t.name, t.version));
+            row.push(Cell::from(tool.unwrap_or_else(|| "-".to_owned())));
         }
-        if conflicts {
-            row.push(Cell::from(count(target.counts.conflicts + target.counts.refused)));
-        }
-        row.push(message);
+        row.push(state(target));
+        row.extend([counts.create, counts.change, counts.unchanged].map(|n| count(n).into()));
         table.row(row);
     }
     table.render(look)
 }
 
-fn message(target: &TargetPlanReport) -> String {
-    match target.errors.as_slice() {
-        [] if target.state == "unchanged" => "no changes".to_owned(),
-        [] => String::new(),
-        [error] => error.line(),
-        [error, rest @ ..] => format!("{} (and {} more)", error.line(), rest.len()),
-    }
-}
-
-/// Targets with the same text below them, in the order of the fleet.
-fn grouped(report: &PlanReport, verbose: bool, look: Look) -> Vec<(Vec<String>, String)> {
-    let mut groups: Vec<(Vec<String>, String)> = Vec::new();
-    for target in &report.targets {
-        let body = body(target, verbose, look);
-        if body.is_empty() {
-            continue;
+fn state(target: &TargetPlanReport) -> Cell {
+    let unreachable = Exit::Unreachable.code();
+    match target.state.as_str() {
+        "unchanged" if target.unfinished.is_none() => Cell::from("no changes"),
+        "unchanged" => Cell::styled("unfinished", Role::Warn),
+        "blocked" => Cell::styled("blocked", Role::Warn),
+        "failed" if target.errors.iter().any(|e| e.exit_code == unreachable) => {
+            Cell::styled("unreachable", Role::Fail)
         }
-        match groups.iter_mut().find(|(_, text)| *text == body) {
-            Some((names, _)) => names.push(target.target.clone()),
-            None => groups.push((vec![target.target.clone()], body)),
-        }
+        state @ ("failed" | "refused") => Cell::styled(state, Role::Fail),
+        state => Cell::from(state),
     }
-    groups
 }
 
 /// What changes in a target. Empty when nothing does and there is nothing to know.
 fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
     let mut text = String::new();
+    let mut errors: Vec<&ErrorReport> = target.errors.iter().collect();
+    let mut unverified: BTreeMap<&str, usize> = BTreeMap::new();
+    for reason in target.changes.iter().filter_map(|o| o.not_verified.as_deref()) {
+        *unverified.entry(reason).or_default() += 1;
+    }
     for object in &target.changes {
+        // What is said against an object stands in its place.
+        if let Some(at) = errors.iter().position(|e| e.object.as_ref() == Some(&object.object)) {
+            text += &problem(errors.remove(at), look);
+            details(object, &mut text);
+            continue;
+        }
         let (mark, role) = match object.action.as_str() {
             "create" => ("+", Role::Add),
             "change" => ("~", Role::Warn),
             _ => ("!", Role::Fail),
         };
-        let line = format!("  {mark} {}", name(&object.object));
-        let unverified = match &object.not_verified {
-            Some(reason) => format!("  (not verified: {reason})"),
-            None => String::new(),
-        };
-        let _ = writeln!(text, "{}{unverified}", look.paint(role, &line));
+        let line = look.paint(role, &format!("  {mark} {}", name(&object.object)));
+        let reason = object.not_verified.as_deref();
+        let reason = reason.filter(|reason| unverified.get(reason) == Some(&1));
+        let note = reason.map(|r| format!("  (not verified: {r})")).unwrap_or_default();
+        let _ = writeln!(text, "{line}{note}");
         details(object, &mut text);
     }
-    for error in &target.errors {
-        if target.state == "failed" {
-            let _ = writeln!(text, "  {}", look.paint(Role::Fail, &format!("! {}", error.line())));
-        } else {
-            let subject = error.object.as_ref().map(name).unwrap_or_default();
-            let why = [vec![error.message.clone()], error.causes.clone()].concat().join(": ");
-            let _ = writeln!(text, "  {}", look.paint(Role::Fail, &format!("! {subject}: {why}")));
-        }
-        for hint in &error.hints {
-            let _ = writeln!(text, "      hint: {hint}");
-        }
+    for (reason, objects) in unverified.iter().filter(|(_, objects)| **objects > 1) {
+        let _ = writeln!(text, "  (not verified, {objects} objects: {reason})");
+    }
+    for error in errors {
+        text += &problem(error, look);
     }
     for left in &target.left {
-        let _ = writeln!(
-            text,
-            "  {}",
-            look.paint(
-                Role::Warn,
-                &format!("? {}: not in the manifests any more; kept", name(left))
-            )
-        );
+        let line = format!("  ? {}: not in the manifests any more; kept", name(left));
+        let _ = writeln!(text, "{}", look.paint(Role::Warn, &line));
     }
     for hook in &target.hooks {
-        let _ = writeln!(text, "  · {}: a helm hook, not applied", name(hook));
+        let _ = writeln!(text, "  - {}: a helm hook, not applied", name(hook));
+    }
+    if let Some(why) = &target.unfinished
+        && text.is_empty()
+    {
+        let _ = writeln!(text, "  * {why}: an apply writes the record");
     }
     for warning in &target.warnings {
-        let _ = writeln!(text, "  {}", look.paint(Role::Warn, &format!("warning: {warning}")));
+        let sign = look.paint(Role::Warn, "warning:");
+        let _ = writeln!(text, "  {sign} {warning}");
     }
     if !text.is_empty() && target.counts.unchanged > 0 && verbose {
         let _ = writeln!(text, "  = {} unchanged", target.counts.unchanged);
@@ -152,7 +136,12 @@ fn details(object: &ObjectReport, text: &mut String) {
         for field in &object.fields {
             let change = match (&field.before, &field.after) {
                 (Some(before), Some(after)) if field.op != "move" => {
-                    format!("{} → {}", value(before), value(after))
+                    let (old, new) = (value(before), value(after));
+                    if old == new {
+                        "(changes beyond what is shown here; see `mcd diff`)".to_owned()
+                    } else {
+                        format!("{old} → {new}")
+                    }
                 }
                 (None, Some(after)) => format!("+ {}", value(after)),
                 (Some(before), None) => format!("- {}", value(before)),
@@ -177,7 +166,7 @@ fn details(object: &ObjectReport, text: &mut String) {
     }
 }
 
-/// `Deployment shop/web`, with the group where the kind is not Kubernetes' own.
+/// `Deployment shop/web`.
 pub(super) fn name(object: &ObjectReference) -> String {
     match &object.namespace {
         Some(namespace) => format!("{} {namespace}/{}", object.kind, object.name),
@@ -212,16 +201,20 @@ fn summary(report: &PlanReport) -> String {
     if counts.conflicts + counts.refused > 0 {
         parts.push(format!("{} blocked", counts.conflicts + counts.refused));
     }
-    let targets = report.targets.len();
     let failed = report.targets.iter().filter(|t| t.state == "failed").count();
-    let mut line = format!("Plan: {} in {}.", parts.join(", "), plural(targets, "target"));
-    if failed > 0 {
-        let _ = write!(line, " {} not planned.", plural(failed, "target"));
+    let planned = report.targets.len() - failed;
+    let sum = format!("{} in {}.", parts.join(", "), plural(planned, "target"));
+    match (planned, failed) {
+        (_, 0) => format!("Plan: {sum}"),
+        (0, _) => format!("Plan: {} not planned.", plural(failed, "target")),
+        _ => format!("Plan: {sum} {} not planned.", plural(failed, "target")),
     }
-    line
 }
 
 /// `1 target`, `2 targets`.
 pub fn plural(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
+
+#[cfg(test)]
+mod tests;

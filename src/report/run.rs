@@ -1,51 +1,79 @@
 //! The per-cluster table of `apply`, `delete` and `status`.
 
-use super::model::{RunReport, TargetReport, TargetState};
+use super::group::{grouped, names};
+use super::model::{PodCounts, RunReport, TargetReport, TargetState, UnhealthyReport};
 use super::plan::{name, plural};
+use super::problem::problem;
 use super::{Cell, Table};
 use crate::ui::{Look, Role};
 
-/// The table, and below it each further object that is not healthy.
+/// The table, and below it what its rows have no room for: further errors, further objects that
+/// are not healthy, warnings.
 pub fn text(report: &RunReport, now: jiff::Timestamp, look: Look) -> String {
-    let pods = report.targets.iter().any(|t| t.pods.is_some());
-    let mut headers = vec!["CLUSTER", "STATE", "RELEASE"];
+    let any = |has: fn(&TargetReport) -> bool| report.targets.iter().any(has);
+    let releases = any(|t| t.release.is_some());
+    let pods = any(|t| t.pods.is_some());
+    // Right after an apply, an age says nothing.
+    let ages = report.command() == "status" && any(|t| t.applied.is_some());
+    let mut headers = vec!["CLUSTER", "STATE"];
+    headers.extend(releases.then_some("RELEASE"));
     if pods {
         headers.extend(["READY", "UPDATED"]);
     }
-    headers.extend(["AGE", "MESSAGE"]);
+    headers.extend(ages.then_some("AGE"));
+    headers.push("MESSAGE");
     let mut table = Table::new(headers);
     for target in &report.targets {
         let (mark, role) = mark(target.state);
-        let dash = || "-".to_owned();
+        let or_dash = |text: Option<String>| Cell::from(text.unwrap_or_else(|| "-".to_owned()));
         let mut row = vec![
             Cell::styled(target.target.clone(), Role::Bold),
             Cell::styled(format!("{mark} {}", target.state.word()), role),
-            Cell::from(target.release.map_or_else(dash, |n| n.to_string())),
         ];
+        row.extend(releases.then(|| or_dash(target.release.map(|n| n.to_string()))));
         if pods {
-            let counts = |n: fn(&super::model::PodCounts) -> i64| {
-                target.pods.as_ref().map_or_else(dash, |p| format!("{}/{}", n(p), p.wanted))
+            let pods = |n: fn(&PodCounts) -> i64| {
+                or_dash(target.pods.as_ref().map(|p| format!("{}/{}", n(p), p.wanted)))
             };
-            row.push(Cell::from(counts(|p| p.ready)));
-            row.push(Cell::from(counts(|p| p.updated)));
+            row.extend([pods(|p| p.ready), pods(|p| p.updated)]);
         }
-        let age = target.applied.as_ref().and_then(|t| t.parse().ok());
-        row.push(Cell::from(age.map_or_else(dash, |t| super::age::age(now, t))));
-        row.push(Cell::styled(message(target), role));
+        if ages {
+            let applied = target.applied.as_ref().and_then(|t| t.parse().ok());
+            row.push(or_dash(applied.map(|t| super::age::age(now, t))));
+        }
+        row.push(Cell::from(message(target)));
         table.row(row);
     }
     let mut text = table.render(look);
-    for target in &report.targets {
-        let rest = target.unhealthy.get(1..).unwrap_or_default();
-        for object in rest {
-            text += &format!(
-                "  {}: {} is {}: {}\n",
-                look.paint(Role::Bold, &target.target),
-                name(&object.object),
-                object.health,
-                object.reason
-            );
-        }
+    let rest = report.targets.iter().map(|t| (t.target.as_str(), rest(t, report, look)));
+    for (targets, rest) in grouped(rest) {
+        let names = look.paint(Role::Bold, &names(&targets, report.targets.len()));
+        text += &format!("\n{names}\n{rest}");
+    }
+    text
+}
+
+/// What the target's message does not say.
+fn rest(target: &TargetReport, report: &RunReport, look: Look) -> String {
+    let mut text = String::new();
+    for error in target.errors.iter().skip(1) {
+        text += &problem(error, look);
+    }
+    let mut unhealthy: Vec<&UnhealthyReport> = target.unhealthy.iter().collect();
+    match target.errors.as_slice() {
+        // The message is the reason of the first.
+        [] => drop(unhealthy.drain(..unhealthy.len().min(1))),
+        errors => unhealthy.retain(|u| errors.iter().all(|e| e.object.as_ref() != Some(&u.object))),
+    }
+    for UnhealthyReport { object, health, reason } in unhealthy {
+        let (mark, role) = if health == "failed" { ("!", Role::Fail) } else { ("◌", Role::Warn) };
+        let subject = look.paint(role, &format!("{mark} {}", name(object)));
+        text += &format!("  {subject}: {health}: {reason}\n");
+    }
+    // What a delete keeps was said before it was asked for.
+    if report.command() != "delete" {
+        let sign = look.paint(Role::Warn, "warning:");
+        target.warnings.iter().for_each(|w| text += &format!("  {sign} {w}\n"));
     }
     text
 }
@@ -67,7 +95,10 @@ fn message(target: &TargetReport) -> String {
         [] => target.message.clone(),
         [error] => error.line(),
         [error, rest @ ..] => {
-            format!("{} (and {} more)", error.line(), plural(rest.len(), "error"))
+            format!("{} (and {} below)", error.line(), plural(rest.len(), "more error"))
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Tables as kubectl prints them: upper-case headers, three spaces between columns, no lines.
 //!
 //! The last column takes what room is left and wraps below its own start; where too little is
-//! left, it goes below its row instead. Without a width (a file, a pipe) nothing is wrapped, and
+//! left for its text, that goes below its row instead. Without a width (a file, a pipe) nothing is wrapped, and
 //! nothing is ever cut: a row is then one line for `grep` and `awk`.
 //!
 //! comfy-table lays out the plain text; the styles of the cells are put in afterwards, so that all
@@ -17,6 +17,10 @@ use crate::ui::{Look, Role, clean};
 const GAP: u16 = 3;
 /// The least room in which a wrapped last column reads well.
 const LEAST_ROOM: usize = 24;
+/// In how many lines a wrapped last column reads well.
+const MOST_LINES: usize = 3;
+/// A cell up to this width is a number or a word, not a text to wrap: it stays in its row.
+const WORD: usize = 12;
 /// How far a last column that went below its row is set in.
 const INDENT: u16 = 4;
 
@@ -84,19 +88,18 @@ impl Table {
             .map(|width| usize::from(width.saturating_add(GAP)))
             .sum();
         let room = look.width.map_or(usize::MAX, |all| all.saturating_sub(start));
-        let below = if room < LEAST_ROOM { take_wide(&mut rows, last, room) } else { Vec::new() };
+        let below = take_wide(&mut rows, last, room);
 
         let mut table = layout(&rows);
         if let Some(column) = table.column_mut(last) {
             column.set_padding((0, 0));
-            column.set_constraint(ColumnConstraint::UpperBoundary(fixed(room.max(1))));
+            column.set_constraint(ColumnConstraint::UpperBoundary(fixed(room.max(WORD))));
         }
         let mut lines = table.lines();
         let mut text = String::new();
         for (at, row) in rows.iter().enumerate() {
             paint(row, last, &mut lines, look, &mut text);
-            // A header that does not fit is left out: it never goes below, as a message does.
-            if let Some(Some(cell)) = below.get(at).filter(|_| at > 0) {
+            if let Some(Some(cell)) = below.get(at) {
                 let width = look.width.unwrap_or_default().max(LEAST_ROOM + usize::from(INDENT));
                 let mut table = layout(&[vec![cell.clone()]]);
                 if let Some(column) = table.column_mut(0) {
@@ -116,9 +119,10 @@ fn tidy(row: &[Cell]) -> Vec<Cell> {
     row.iter().map(|cell| Cell { text: line(&cell.text), role: cell.role }).collect()
 }
 
-/// Takes the cells of the last column that are wider than `room` out of their rows.
+/// Takes the texts of the last column that read better below their rows out of them.
 fn take_wide(rows: &mut [Vec<Cell>], last: usize, room: usize) -> Vec<Option<Cell>> {
-    let wide = |cell: &&mut Cell| cell.text.width() > room;
+    let most = if room < LEAST_ROOM { room.max(WORD) } else { room.saturating_mul(MOST_LINES) };
+    let wide = |cell: &&mut Cell| cell.text.width() > most;
     rows.iter_mut().map(|row| row.get_mut(last).filter(wide).map(std::mem::take)).collect()
 }
 
@@ -305,7 +309,8 @@ mod tests {
             let squeezed = |s: &str| s.split_whitespace().collect::<String>();
             prop_assert_eq!(squeezed(&body.concat()), format!("us-eastProgressing{}", words.concat()));
             for line in body {
-                prop_assert!(line.width() <= width.max(LEAST_ROOM + usize::from(INDENT)), "{line:?}");
+                let start = "us-east   Progressing   ".len();
+                prop_assert!(line.width() <= width.max(start + WORD), "{line:?}");
                 prop_assert_eq!(line.trim_end(), line);
             }
         }

@@ -46,7 +46,7 @@ pub(super) fn indented(text: &str, by: &str) -> String {
 }
 
 /// The place, and the line with a mark below the word where it stands.
-fn snippet(location: &Location, look: Look) -> Vec<String> {
+pub(crate) fn snippet(location: &Location, look: Look) -> Vec<String> {
     let dim = |text: &str| look.paint(Role::Dim, text);
     let place = clean(&location.to_string()).into_owned();
     let number = location.line.to_string();

@@ -1,0 +1,189 @@
+//! Plans as people see them.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::*;
+use crate::error::{Error, Location};
+use crate::manifest::ObjectId;
+use crate::plan::Counts;
+use crate::report::model::{FieldReport, RevertReport, ToolReport};
+
+fn id(kind: &str, name: &str) -> ObjectId {
+    let group = if kind == "Deployment" { "apps" } else { "" };
+    ObjectId {
+        group: group.into(),
+        kind: kind.into(),
+        namespace: Some("shop".into()),
+        name: name.into(),
+    }
+}
+
+fn object(action: &str, kind: &str, name: &str) -> ObjectReport {
+    ObjectReport {
+        object: (&id(kind, name)).into(),
+        api_version: if kind == "Deployment" { "apps/v1".into() } else { "v1".into() },
+        action: action.into(),
+        fields: Vec::new(),
+        takes_from: Vec::new(),
+        reverts: Vec::new(),
+        relinquishes: Vec::new(),
+        not_verified: None,
+        warnings: Vec::new(),
+    }
+}
+
+fn image() -> ObjectReport {
+    let field = FieldReport {
+        path: r#".spec.template.spec.containers[name="web"].image"#.into(),
+        op: "replace".into(),
+        before: Some(json!("registry.example.com/web:1.4.1")),
+        after: Some(json!("registry.example.com/web:1.4.2")),
+    };
+    ObjectReport { fields: vec![field], ..object("change", "Deployment", "web") }
+}
+
+fn target(name: &str, state: &str, changes: Vec<ObjectReport>) -> TargetPlanReport {
+    let count = |action: &str| changes.iter().filter(|c| c.action == action).count();
+    let counts = Counts {
+        create: count("create"),
+        change: count("change"),
+        conflicts: count("conflict"),
+        refused: count("refused"),
+        unchanged: 2,
+        ..Counts::default()
+    };
+    TargetPlanReport {
+        state: state.into(),
+        server_version: Some("v1.36.3".into()),
+        counts,
+        changes,
+        ..TargetPlanReport::failed(name, name, "shop", &[])
+    }
+}
+
+fn report(targets: Vec<TargetPlanReport>) -> PlanReport {
+    let mut counts = Counts::default();
+    targets.iter().for_each(|t| counts += t.counts);
+    PlanReport {
+        schema: "mcd.dev/plan/v1".into(),
+        application: "shop".into(),
+        targets,
+        counts,
+        exit_code: 0,
+    }
+}
+
+fn shown(report: &PlanReport, width: Option<usize>) -> String {
+    text(report, false, Look { color: false, width })
+}
+
+/// One of each.
+fn mixed() -> PlanReport {
+    let place = Location {
+        file: "k8s/web.yaml".into(),
+        line: 14,
+        column: 9,
+        text: "        replcas: 3".into(),
+    };
+    let down = Error::new(Exit::Unreachable, "`10.0.0.1:6443` cannot be reached")
+        .because("connection refused")
+        .hint("see whether the server runs, and whether it is reached from here (VPN, proxy)");
+    let broken =
+        Error::manifest("unknown field `replcas`").at(place).hint("did you mean `replicas`?");
+    let tool = Error::manifest("helm failed with exit code 1")
+        .because("Error: execution error at (shop/templates/web.yaml:3:4):\nset `domain`");
+    let undecided = Error::new(Exit::Blocked, "someone has to decide")
+        .on(&id("Service", "web"))
+        .because("`.spec.ports` is also set by `shop-operator`")
+        .hint("leave it to the operator, or pass `--force-conflicts`");
+    let mut conflict = target("eu", "blocked", vec![object("conflict", "Service", "web"), image()]);
+    conflict.errors = vec![(&undecided).into()];
+    conflict.left = vec![(&id("ConfigMap", "old")).into()];
+    conflict.counts.left = 1;
+    conflict.hooks = vec![(&id("Job", "migrate")).into()];
+    conflict.warnings =
+        vec!["Deployment shop/web uses Secret shop/tls, which does not exist".into()];
+    let mut helm = target("us-east", "changes", vec![image()]);
+    helm.tool = Some(ToolReport { name: "helm".into(), version: "3.22.0".into() });
+    report(vec![
+        helm,
+        target("us-west", "changes", vec![image()]),
+        target("ap", "unchanged", Vec::new()),
+        conflict,
+        TargetPlanReport::failed("down", "down", "shop", &[down]),
+        TargetPlanReport::failed("dev", "dev", "shop", &[broken, tool]),
+    ])
+}
+
+#[test]
+fn all_that_can_be_said() {
+    assert_snapshot!(shown(&mixed(), Some(80)));
+    // Nothing in it is wrapped or cut.
+    assert_eq!(shown(&mixed(), Some(140)), shown(&mixed(), Some(80)));
+    assert_eq!(shown(&mixed(), None), shown(&mixed(), Some(80)));
+}
+
+#[test]
+fn in_colour() {
+    let plan =
+        report(vec![target("eu", "changes", vec![object("create", "Service", "web"), image()])]);
+    let text = text(&plan, false, Look { color: true, width: Some(80) });
+    assert_snapshot!(text.replace('\x1b', "^"));
+}
+
+#[test]
+fn sixty_clusters_read_like_one() {
+    let mut new: Vec<ObjectReport> =
+        ["a", "b", "c"].map(|name| object("create", "ConfigMap", name)).into();
+    for object in &mut new {
+        object.not_verified = Some("its namespace does not exist yet".into());
+    }
+    let targets = (0..60).map(|n| target(&format!("edge-{n:02}"), "changes", new.clone()));
+    let text = shown(&report(targets.collect()), Some(80));
+    let below: Vec<&str> = text.lines().skip(61).collect();
+    assert_snapshot!(below.join("\n"));
+}
+
+#[test]
+fn changes_by_hand_and_values_of_all_kinds() {
+    let field = |path: &str, op: &str, before: Option<Value>, after: Option<Value>| FieldReport {
+        path: path.into(),
+        op: op.into(),
+        before,
+        after,
+    };
+    let long = "x".repeat(100);
+    let mut object = object("change", "ConfigMap", "web");
+    object.fields = vec![
+        field(".data.a", "add", None, Some(json!("one\ntwo"))),
+        field(".data.b", "remove", Some(json!("")), None),
+        field(
+            ".data.c",
+            "replace",
+            Some(json!(format!("{long}1"))),
+            Some(json!(format!("{long}2"))),
+        ),
+        field(".data.d", "replace", Some(json!("short")), Some(json!(long))),
+        field(".spec.list", "move", Some(json!([1, 2])), Some(json!([2, 1]))),
+    ];
+    object.reverts = vec![RevertReport {
+        manager: "kubectl-edit".into(),
+        time: Some("2026-01-02T03:04:05Z".into()),
+        fields: vec![".data.a".into()],
+    }];
+    object.takes_from = vec!["helm".into()];
+    object.relinquishes = vec![".spec.replicas".into()];
+    object.warnings = vec!["deprecated".into()];
+    assert_snapshot!(shown(&report(vec![target("eu", "changes", vec![object])]), None));
+}
+
+#[test]
+fn nothing_to_do_and_nothing_planned() {
+    let mut unfinished = target("us", "unchanged", Vec::new());
+    unfinished.unfinished = Some("release 4 was interrupted".into());
+    assert_snapshot!(shown(&report(vec![target("eu", "unchanged", Vec::new()), unfinished]), None));
+    let error = Error::new(Exit::Unreachable, "`10.0.0.1:6443` cannot be reached");
+    let down = TargetPlanReport::failed("eu", "eu", "shop", &[error]);
+    assert_snapshot!("nothing_planned", shown(&report(vec![down]), None));
+}
