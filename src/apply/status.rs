@@ -1,7 +1,9 @@
 //! How an application stands in a target: its record, and the health of what it owns.
 
+use std::time::Duration;
+
 use super::job::Job;
-use super::wait::{Look, Subject, look};
+use super::wait::{Look, Subject, look, wait};
 use crate::cluster::state::{Record, ReleaseSummary};
 use crate::error::Error;
 use crate::event::Phase;
@@ -23,14 +25,22 @@ impl Standing {
     }
 }
 
-/// Reads a target's record and looks at what it owns, once. Nothing is rendered.
-pub async fn standing(job: &Job) -> Result<Standing, Error> {
+/// Reads a target's record and looks at what it owns: once, or until all of it is healthy or the
+/// time is over. Nothing is rendered.
+pub async fn standing(job: &Job, patience: Option<Duration>) -> Result<Standing, Error> {
     job.events.phase(Phase::Reading);
     let Some((record, _)) = job.store.record().await? else {
         return Ok(Standing { record: None, look: None });
     };
     let subjects = subjects(job, &record).await?;
-    let look = look(job, &subjects).await?;
+    let look = match patience {
+        None => look(job, &subjects).await?,
+        // How it stands is the answer, also when the time was over.
+        Some(timeout) => match wait(job, &subjects, timeout).await {
+            Ok(look) | Err((_, Some(look))) => look,
+            Err((error, None)) => return Err(error),
+        },
+    };
     Ok(Standing { record: Some(record), look: Some(look) })
 }
 

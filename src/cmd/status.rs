@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::apply::{base, describe, failed, show};
-use super::args::{ClusterArgs, GlobalArgs, OutputArgs, ProjectArgs};
+use super::args::{ClusterArgs, GlobalArgs, OutputArgs, ProjectArgs, duration};
 use super::session::Session;
 use crate::apply::{Standing, standing};
 use crate::config::Target;
@@ -22,22 +22,29 @@ pub(super) struct StatusArgs {
     clusters: ClusterArgs,
     #[command(flatten)]
     output: OutputArgs,
+    /// Wait until all targets are healthy; exit 1 when they are not in time
+    #[arg(long)]
+    wait: bool,
+    /// How long `--wait` waits for a target
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, env = "MCD_TIMEOUT", hide_env = true)]
+    timeout: std::time::Duration,
 }
 
 /// Runs the verb.
 pub(crate) async fn run(args: &StatusArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
     let session = Session::open(&args.project, &args.clusters, None, ui)?;
+    let patience = args.wait.then_some(args.timeout);
     session.check_contexts()?;
     let results = session
         .each(|target| async {
             let target = target;
             let job = session.job(&target).await?;
-            standing(&job).await
+            standing(&job, patience).await
         })
         .await;
     session.settle().await;
     let mut exit = session.interrupted().unwrap_or(Exit::Ok);
-    let targets = results
+    let targets: Vec<TargetReport> = results
         .iter()
         .map(|(target, result)| match result {
             Ok(standing) => stands(target, standing),
@@ -47,6 +54,9 @@ pub(crate) async fn run(args: &StatusArgs, _global: &GlobalArgs, ui: &Ui) -> Out
             }
         })
         .collect();
+    if args.wait && targets.iter().any(|t| t.state != TargetState::Healthy && t.errors.is_empty()) {
+        exit = exit.and(Exit::Failed);
+    }
     let report = RunReport {
         schema: "mcd.dev/status/v1".to_owned(),
         application: session.project.app.to_string(),

@@ -112,6 +112,14 @@ fn quickstart() {
     world.ok(0, &[&["apply", "-y", "-l", "region=us"], &tag[..]].concat()).hides("eu-west");
     world.ok(1, &[&["diff"], &tag[..]].concat()).says("eu-west").hides("us-west");
 
+    // What one run did not wait for, another can.
+    world.ok(0, &["apply", "-y", "--wait=false"]).says("Applied");
+    world.ok(0, &["status", "--wait"]).says("Healthy");
+    world.ok(0, &["apply", "-y", "--wait=false", "-t", "us-east", "--var", "tag=pull-error"]);
+    let late = world.ok(1, &["status", "--wait", "--timeout", "2s"]);
+    assert_eq!(late.stdout.matches("Healthy").count(), 2, "{late}");
+    late.says("ImagePullBackOff");
+
     // The Secret's value is in no output.
     let outputs: [&[&str]; 5] = [
         &["render"],
