@@ -35,12 +35,17 @@ fn what_is_called_unchanged_is_unchanged() {
         std::env::var("MCD_TEST_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(20_261_130);
     let mut numbers = Numbers(seed);
     let world = World::new("fast");
-    world.application(&["us-east"], "render: {manifests: [k8s/, definition.yaml]}\n");
+    world.application(&["us-east"], "render: {manifests: [k8s/]}\n");
     let data = |name: &str| {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/fast-path/");
         std::fs::read_to_string(format!("{folder}{name}")).expect("test data")
     };
-    world.write("definition.yaml", &data("definition.yaml"));
+    // The definition belongs to all tests of this cluster, so no application may own it.
+    world.kubectl_apply("us-east", &data("definition.yaml"));
+    world.kubectl(
+        "us-east",
+        &["wait", "--for=condition=Established", "crd/things.fp.example.com", "--timeout=30s"],
+    );
     world.write("k8s/built-in.yaml", &data("built-in.yaml"));
     world.write("k8s/custom.yaml", &data("custom.yaml"));
     world.ok(0, &["apply", "-y", "--wait=false"]);
@@ -128,7 +133,7 @@ fn changed(world: &World, args: &[&str]) -> BTreeSet<String> {
 /// Brings everything back. What cannot be changed back (a port that was renumbered by hand) is
 /// deleted and made again.
 fn restore(world: &World) {
-    let run = world.mcd(&["apply", "-y", "--wait=false", "--force-conflicts"]);
+    let run = world.mcd(&["apply", "-y", "--wait=false", "--force-conflicts", "--timeout", "30s"]);
     if run.code == 0 {
         return;
     }
@@ -141,7 +146,7 @@ fn restore(world: &World) {
         );
         world.kubectl("us-east", &["delete", &name, "--ignore-not-found", "--cascade=foreground"]);
     }
-    world.ok(0, &["apply", "-y", "--wait=false", "--force-conflicts"]);
+    world.ok(0, &["apply", "-y", "--wait=false", "--force-conflicts", "--timeout", "30s"]);
 }
 
 /// A random edit as a JSON patch: replace, remove, add, move or double something.

@@ -2,7 +2,6 @@
 //! first test does it otherwise.
 
 mod apply;
-mod crash;
 mod examples;
 mod fast_path;
 mod support;
