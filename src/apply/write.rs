@@ -18,7 +18,7 @@ use crate::event::{EventKind, Verb};
 use crate::health::Own;
 use crate::manifest::ObjectId;
 use crate::ownership::{FieldPath, entries, our_entry, relinquish, take};
-use crate::plan::{Action, ObjectPlan};
+use crate::plan::{Action, ObjectPlan, reaches};
 
 /// How often an object is planned again when its live state keeps moving under the write.
 const TRIES: usize = 5;
@@ -68,11 +68,15 @@ pub(super) async fn write_all(
         return progress;
     }
     // What traffic reaches changes only when what it will reach is healthy (A10.4).
-    let subjects: Vec<Subject> = progress
-        .written
+    let reached = |o: &&&ObjectPlan| {
+        later
+            .iter()
+            .any(|front| reaches((&front.id, &front.manifest), (&o.id, &o.gvk, &o.manifest)))
+    };
+    let subjects: Vec<Subject> = now
         .iter()
-        .filter(|(id, _)| matches!(id.kind.as_str(), "Deployment" | "StatefulSet" | "DaemonSet"))
-        .map(|(id, written)| written.subject(id))
+        .filter(reached)
+        .filter_map(|o| Some(progress.written.get(&o.id)?.subject(&o.id)))
         .collect();
     if let Err((error, _)) = wait(job, &subjects, timeout).await {
         let names: Vec<String> = later.iter().map(|o| o.id.to_string()).collect();

@@ -11,5 +11,5 @@ pub use config_hash::{CONFIG_HASH, config_hash, referenced_configs, set_config_h
 pub use order::{override_of, rank};
 pub use prepare::{Definitions, Prepared, prepare};
 pub use references::{pod_template, references};
-pub use traffic::moves_traffic;
+pub use traffic::{moves_traffic, reaches};
 pub use types::{Action, Basis, Counts, ObjectPlan, Ownership, TargetPlan, Unverified};
