@@ -2,6 +2,7 @@
 //! first test does it otherwise.
 
 mod apply;
+mod crash;
 mod examples;
 mod fast_path;
 mod support;
