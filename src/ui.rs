@@ -220,6 +220,13 @@ impl Ui {
         self.status(&format!("{head} {}", failure::indented(&clean(text), "  ")));
     }
 
+    /// Errors, those that differ only in their targets once.
+    pub fn errors(&self, errors: &[Error]) {
+        for text in failure::render_all(errors, self.err()) {
+            self.say(&text);
+        }
+    }
+
     /// An error with its place, its causes and its hints. Stays with `-q`.
     pub fn error(&self, error: &Error) {
         self.say(&failure::render(error, self.err()));

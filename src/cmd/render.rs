@@ -64,15 +64,17 @@ pub(crate) async fn run(args: &RenderVerbArgs, _global: &GlobalArgs, ui: &Ui) ->
                 .because(e.to_string())
         })?;
     }
+    let mut errors = Vec::new();
     for (target, result) in results {
         match result {
             Ok(objects) => show(args, &target, &objects, many, ui)?,
             Err(error) => {
                 exit = exit.and(error.exit());
-                ui.error(&error);
+                errors.push(error);
             }
         }
     }
+    ui.errors(&errors);
     Ok(exit)
 }
 

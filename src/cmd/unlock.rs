@@ -7,6 +7,7 @@ use super::args::{ClusterArgs, ConfirmArgs, GlobalArgs, ProjectArgs};
 use super::session::Session;
 use crate::cluster::state::lease;
 use crate::error::Exit;
+use crate::report::plan::plural;
 use crate::ui::Ui;
 
 /// Arguments of `mcd unlock`.
@@ -25,8 +26,8 @@ pub(crate) async fn run(args: &UnlockArgs, _global: &GlobalArgs, ui: &Ui) -> Out
     let session = Session::open(&args.project, &args.clusters, None, ui)?;
     session.check_contexts()?;
     if !args.confirm.yes {
-        let n = session.targets.len();
-        let question = format!("Remove the lock of {} in {n} target(s)?", session.project.app);
+        let targets = plural(session.targets.len(), "target");
+        let question = format!("Remove the lock of {} in {targets}?", session.project.app);
         if !ui.confirm(&question)? {
             return Ok(Exit::Blocked);
         }

@@ -7,9 +7,11 @@ use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
 use super::plan::document;
 use super::session::Session;
-use crate::config::Resolver;
+use crate::config::{Render, Resolver, Target};
+use crate::diff::object_diff;
 use crate::error::{Error, Exit};
-use crate::manifest::check_unique;
+use crate::manifest::{Object, check_unique};
+use crate::render::{RenderOptions, Renderer};
 use crate::report::model::ErrorReport;
 use crate::report::{Cell, Table};
 use crate::ui::{Role, Ui};
@@ -53,19 +55,36 @@ pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> O
         Resolver::default().check(&project.file, project.fleet.clone(), &project.vars)
         && let Some(last) = errors.pop()
     {
-        errors.iter().for_each(|error| ui.error(error));
+        ui.errors(&errors);
         return Err(last);
     }
     let clusters = ClusterArgs::offline();
     let session = Session::open(&args.project, &clusters, Some(&args.render), ui)?;
+    // Another renderer: one of its own shares identical renders.
+    let again = Renderer::new(
+        RenderOptions {
+            kustomize_bin: args.render.kustomize_bin.clone(),
+            helm_bin: args.render.helm_bin.clone(),
+            timeout: args.render.tool_timeout,
+            ..RenderOptions::from_env()
+        },
+        session.scrubber.clone(),
+        session.interrupt.token().clone(),
+    );
     let results = session
         .each(|target| async {
             let target = target;
             let rendered = session.render(&target, None).await.map_err(|e| vec![e])?;
             check_unique(&rendered.objects).map_err(|e| vec![e.in_target(&target.name)])?;
             let findings = crate::manifest::check_built_in(&rendered.objects);
-            let errors: Vec<Error> =
-                findings.errors.into_iter().map(|e| e.in_target(&target.name)).collect();
+            let unsteady =
+                unsteady(&again, &target, &rendered.objects).await.map_err(|e| vec![e])?;
+            let errors: Vec<Error> = findings
+                .errors
+                .into_iter()
+                .chain(unsteady)
+                .map(|e| e.in_target(&target.name))
+                .collect();
             if !errors.is_empty() {
                 return Err(errors);
             }
@@ -127,8 +146,39 @@ pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> O
         ]);
     }
     ui.data(&table.render(ui.out()))?;
-    for error in &failures {
-        ui.error(error);
-    }
+    ui.errors(&failures);
     Ok(exit)
+}
+
+/// What a second rendering gives otherwise: it would be a change in every plan.
+async fn unsteady(
+    again: &Renderer,
+    target: &Target,
+    first: &[Object],
+) -> Result<Vec<Error>, Error> {
+    if matches!(target.render, Render::Manifests(_)) {
+        return Ok(Vec::new());
+    }
+    let second = again.render(target, None).await?.objects;
+    let other = |object: &Object| second.iter().find(|o| o.id == object.id);
+    let missing = second.iter().filter(|o| !first.iter().any(|f| f.id == o.id));
+    let mut errors: Vec<Error> =
+        missing.map(|o| Error::manifest("is not in every rendering").on(&o.id)).collect();
+    for object in first {
+        let Some(other) = other(object) else {
+            errors.push(Error::manifest("is not in every rendering").on(&object.id));
+            continue;
+        };
+        let diff = object_diff(&object.id, Some(&object.value), Some(&other.value));
+        let paths: Vec<String> = diff.changes.iter().map(|c| format!("`{}`", c.path)).collect();
+        if !paths.is_empty() {
+            let what = format!("each rendering gives another {}", paths.join(", "));
+            errors.push(
+                Error::manifest(what)
+                    .on(&object.id)
+                    .hint("give it a fixed value, or every apply changes it"),
+            );
+        }
+    }
+    Ok(errors)
 }

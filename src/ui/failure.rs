@@ -17,8 +17,43 @@ use crate::error::{Error, Location};
 
 /// The error in lines, without a final newline.
 pub(super) fn render(error: &Error, look: Look) -> String {
+    let target = error.target().map(ToString::to_string);
+    render_of(error, target.as_deref(), look)
+}
+
+/// The errors in the order in which they come, those that differ only in their targets once.
+pub(super) fn render_all(errors: &[Error], look: Look) -> Vec<String> {
+    let mut groups: Vec<(String, &Error, Vec<String>)> = Vec::new();
+    for error in errors {
+        let text = render_of(error, None, look);
+        let target = error.target().map(ToString::to_string);
+        match groups.iter_mut().find(|(known, _, _)| *known == text) {
+            Some((_, _, targets)) => targets.extend(target),
+            None => groups.push((text, error, target.into_iter().collect())),
+        }
+    }
+    let told = groups.iter().map(|(text, error, targets)| match targets.as_slice() {
+        [] => text.clone(),
+        targets => render_of(error, Some(&named(targets)), look),
+    });
+    told.collect()
+}
+
+/// Up to how many targets are named.
+const FEW: usize = 6;
+
+fn named(targets: &[String]) -> String {
+    match targets.split_at_checked(FEW) {
+        Some((few, rest)) if !rest.is_empty() => {
+            format!("{} and {} more", few.join(", "), rest.len())
+        }
+        _ => targets.join(", "),
+    }
+}
+
+fn render_of(error: &Error, target: Option<&str>, look: Look) -> String {
     let mut head = String::new();
-    if let Some(target) = error.target() {
+    if let Some(target) = target {
         head += &format!("{target}: ");
     }
     if let Some(object) = error.object() {

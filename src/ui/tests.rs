@@ -377,3 +377,25 @@ fn a_reader_that_went_away_is_no_error() {
     assert_eq!(error.message(), "could not write to standard output");
     assert!(!ui.is_closed());
 }
+
+#[test]
+fn errors_that_differ_in_their_targets_are_told_once() {
+    let (ui, written) = Ui::buffer();
+    let error = |target: &str| {
+        Error::manifest("the patch selects no object")
+            .in_target(&TargetName::new(target))
+            .hint("see")
+    };
+    let mut errors: Vec<Error> = ["a", "b", "c"].map(error).into();
+    errors.insert(1, Error::config("another").in_target(&TargetName::new("a")));
+    ui.errors(&errors);
+    assert_snapshot!(written.stderr(), @"
+    error: a, b, c: the patch selects no object
+    hint: see
+    error: a: another
+    ");
+    let (ui, written) = Ui::buffer();
+    let many: Vec<Error> = (0..9).map(|n| error(&format!("c{n}"))).collect();
+    ui.errors(&many);
+    assert!(written.stderr().starts_with("error: c0, c1, c2, c3, c4, c5 and 3 more: the patch"));
+}
