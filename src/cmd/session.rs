@@ -157,7 +157,13 @@ impl Session {
         stream::iter(self.targets.iter().cloned())
             .map(|target| {
                 let future = work(target.clone());
-                async move { (target, future.await) }
+                let events = self.events.of(&target.name);
+                async move {
+                    let result = future.await;
+                    // It waits for the others now; the display must not say that it works.
+                    events.phase(Phase::Pending);
+                    (target, result)
+                }
             })
             .buffered(self.concurrency)
             .collect()

@@ -72,7 +72,7 @@ pub(crate) async fn run(args: &VersionArgs, _global: &GlobalArgs, ui: &Ui) -> Ou
                 Ok(version) => (Some(version), None),
                 Err(error) => {
                     exit = exit.and(error.exit());
-                    (None, Some(error.to_string()))
+                    (None, Some(format!("{error:#}")))
                 }
             };
             ClusterVersion { target: target.name.to_string(), server, error }

@@ -1,5 +1,6 @@
 //! Progress without a terminal: a line when something changes, and a sign of life on long waits.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,11 +9,16 @@ use super::progress::{Progress, age};
 use crate::config::TargetName;
 use crate::ui::{Look, Role, Ui, clean};
 
-/// How long a target may be silent (a CI system ends a job that is, and its reader wonders).
+/// How long a target may be silent at first (a CI system ends a job that is, and its reader
+/// wonders). Each time it is said again, the next time is twice as far, up to [`RARELY`].
 const HEARTBEAT: Duration = Duration::from_secs(10);
+const RARELY: Duration = Duration::from_secs(80);
 
 /// How long a state has to last for a line: the quick ones only make noise in a log.
-const WORTH_A_LINE: Duration = Duration::from_secs(1);
+const WORTH_A_LINE: Duration = Duration::from_secs(2);
+
+/// Up to how many targets have lines of their own when they are at the same.
+const FEW: usize = 6;
 
 /// Plain lines on standard error: `us-east  applying`, `us-east  still waiting (40s): …`.
 /// A detail that changes often is told by the next heartbeat, not each time.
@@ -32,6 +38,14 @@ struct Row {
     said: Option<Instant>,
     /// Whether the state has had its line.
     told: bool,
+    /// How often it was said since that it lasts.
+    beats: u32,
+}
+
+impl Row {
+    fn silence(&self) -> Duration {
+        HEARTBEAT.saturating_mul(2_u32.saturating_pow(self.beats)).min(RARELY)
+    }
 }
 
 impl Lines {
@@ -76,21 +90,46 @@ impl Progress for Lines {
         self.say(target, &self.ui.err().paint(role, &clean(text)));
     }
 
+    fn rest(&self, target: &TargetName) {
+        self.rows().remove(target);
+    }
+
     fn tick(&self, now: Instant) {
-        for (target, row) in self.rows().iter_mut() {
-            let since = *row.since.get_or_insert(now);
-            let said = *row.said.get_or_insert(now);
-            if !row.told && now.saturating_duration_since(since) >= WORTH_A_LINE {
-                (row.told, row.said) = (true, Some(now));
-                self.say(target, &joined(&row.state, &row.detail));
-            } else if now.saturating_duration_since(said) >= HEARTBEAT {
-                row.said = Some(now);
-                let time = age(now.saturating_duration_since(since));
-                let text = match row.detail.as_str() {
-                    "" => format!("still {} ({time})", row.state),
-                    detail => format!("still {} ({time}): {detail}", row.state),
-                };
-                self.say(target, &text);
+        let mut rows = self.rows();
+        let passed = |then: Instant| now.saturating_duration_since(then);
+        for row in rows.values_mut() {
+            row.since.get_or_insert(now);
+            row.said.get_or_insert(now);
+        }
+        let silent = |row: &Row| row.said.map(passed).unwrap_or_default();
+        // Once one has been silent for too long, those that soon will be speak along with it.
+        let due = rows.values().any(|row| silent(row) >= row.silence());
+        let mut told = Told::new();
+        for (target, row) in rows.iter_mut() {
+            let time = row.since.map(passed).unwrap_or_default();
+            let (state, time) = if !row.told && time >= WORTH_A_LINE {
+                row.told = true;
+                (row.state.clone(), None)
+            } else if due && silent(row) >= row.silence() / 2 {
+                row.beats = row.beats.saturating_add(1);
+                (format!("still {}", row.state), Some(time))
+            } else {
+                continue;
+            };
+            row.said = Some(now);
+            told.entry(state).or_default().push((time, target.clone(), row.detail.clone()));
+        }
+        for (state, rows) in &told {
+            if rows.len() > FEW
+                && let Some((time, first, detail)) =
+                    rows.iter().min_by_key(|(time, _, _)| Reverse(*time))
+            {
+                let head = format!("{} targets {state}, such as {first}", rows.len());
+                self.ui.status(&sentence(&head, *time, detail));
+                continue;
+            }
+            for (time, target, detail) in rows {
+                self.say(target, &sentence(state, *time, detail));
             }
         }
     }
@@ -100,9 +139,14 @@ impl Progress for Lines {
     }
 }
 
-/// `applying deployment.apps/web`, or the state alone.
-pub(super) fn joined(state: &str, detail: &str) -> String {
-    if detail.is_empty() { state.to_owned() } else { format!("{state} {detail}") }
+/// By what they are at: for how long (when it is said again), which target, and its detail.
+type Told = BTreeMap<String, Vec<(Option<Duration>, TargetName, String)>>;
+
+/// `still waiting (40s): Deployment shop/web: 1/3 ready`.
+pub(super) fn sentence(head: &str, time: Option<Duration>, detail: &str) -> String {
+    let time = time.map(|time| format!(" ({})", age(time))).unwrap_or_default();
+    let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+    format!("{head}{time}{detail}")
 }
 
 /// The widest name, so that texts stand below each other.
@@ -139,9 +183,10 @@ mod tests {
         lines.set(&east, "applying", "");
         lines.set(&eu, "connecting", "");
         at(0);
+        at(2);
         lines.line(Some(&east), "deployment.apps/web configured");
         lines.set(&east, "waiting", "Deployment shop/web: 0/3 ready");
-        at(1);
+        at(3);
         lines.set(&east, "waiting", "Deployment shop/web: 1/3 ready");
         at(9);
         at(10);
@@ -154,14 +199,15 @@ mod tests {
         at(90);
         lines.finish();
         assert_snapshot!(written.stderr(), @"
-        us-east  deployment.apps/web configured
+        us-east  applying
         eu       connecting
-        us-east  waiting Deployment shop/web: 1/3 ready
-        eu       still connecting (11s)
+        us-east  deployment.apps/web configured
+        us-east  waiting: Deployment shop/web: 1/3 ready
         wave rest starts
-        us-east  still waiting (19s): Deployment shop/web: 1/3 ready
+        eu       still connecting (20s)
+        us-east  still waiting (17s): Deployment shop/web: 1/3 ready
         eu       still connecting (41s)
-        us-east  still waiting (40s): Deployment shop/web: 1/3 ready
+        us-east  still waiting (38s): Deployment shop/web: 1/3 ready
         us-east  healthy, 3/3 ready
         eu       unreachable:
         eu       no route
@@ -184,6 +230,33 @@ mod tests {
         assert_eq!(written.stderr(), "us-east  applying\nus-east  configmap/web created\n");
         lines.tick(start + Duration::from_secs(19));
         assert!(written.stderr().ends_with("us-east  still applying (19s)\n"));
+    }
+
+    #[test]
+    fn many_targets_at_the_same_make_one_line_and_ever_fewer() {
+        let (ui, written) = Ui::buffer();
+        let targets: Vec<TargetName> =
+            (0..9).map(|n| TargetName::new(format!("edge-{n}"))).collect();
+        let lines = Lines::new(&ui, &targets);
+        let start = Instant::now();
+        for (seconds, target) in targets.iter().enumerate() {
+            lines.set(target, "waiting", "Deployment shop/web: 1/3 ready");
+            lines.tick(start + Duration::from_millis(seconds as u64 * 100));
+        }
+        for seconds in 1..200 {
+            lines.tick(start + Duration::from_secs(seconds));
+        }
+        lines.rest(&targets[0]);
+        lines.tick(start + Duration::from_secs(1000));
+        assert_snapshot!(written.stderr(), @"
+        edge-0  waiting: Deployment shop/web: 1/3 ready
+        8 targets waiting, such as edge-1: Deployment shop/web: 1/3 ready
+        9 targets still waiting, such as edge-0 (12s): Deployment shop/web: 1/3 ready
+        9 targets still waiting, such as edge-0 (32s): Deployment shop/web: 1/3 ready
+        9 targets still waiting, such as edge-0 (1m12s): Deployment shop/web: 1/3 ready
+        9 targets still waiting, such as edge-0 (2m32s): Deployment shop/web: 1/3 ready
+        8 targets still waiting, such as edge-1 (16m39s): Deployment shop/web: 1/3 ready
+        ");
     }
 
     #[test]

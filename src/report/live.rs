@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::lines::{joined, name_width, prefixed};
-use super::progress::{Progress, age};
+use super::lines::{name_width, prefixed, sentence};
+use super::progress::Progress;
 use crate::config::TargetName;
 use crate::ui::{Role, Ui, clean};
 
@@ -21,6 +21,10 @@ pub struct Live {
     ui: Ui,
     width: usize,
     keep: bool,
+    /// How many targets there are.
+    all: usize,
+    /// The row that counts, when there are too many to look at each.
+    sum: ProgressBar,
     rows: Mutex<BTreeMap<TargetName, Row>>,
 }
 
@@ -30,7 +34,7 @@ struct Row {
     detail: String,
     /// When the state was entered; set by the first tick after it.
     since: Option<Instant>,
-    ended: bool,
+    ended: Option<bool>,
 }
 
 impl Live {
@@ -40,6 +44,8 @@ impl Live {
             ui: ui.clone(),
             width: name_width(targets),
             keep: targets.len() <= MOST_ROWS,
+            all: targets.len(),
+            sum: ProgressBar::hidden(),
             rows: Mutex::default(),
         }
     }
@@ -52,7 +58,7 @@ impl Live {
     fn row(&self, rows: &BTreeMap<TargetName, Row>, target: &TargetName) -> Row {
         let bar = ProgressBar::hidden();
         let bars = self.ui.bars();
-        let shown = |row: &Row| self.keep || !row.ended;
+        let shown = |row: &Row| self.keep || row.ended.is_none();
         let next = rows.range(target.clone()..).find(|(_, row)| shown(row));
         let bar = match next {
             Some((_, row)) => bars.insert_before(&row.bar, bar),
@@ -61,7 +67,25 @@ impl Live {
         bar.set_style(style("{spinner} {prefix}  {wide_msg}"));
         let name = format!("{target:width$}", width = self.width);
         bar.set_prefix(self.ui.err().paint(Role::Bold, &name));
-        Row { bar, state: String::new(), detail: String::new(), since: None, ended: false }
+        Row { bar, state: String::new(), detail: String::new(), since: None, ended: None }
+    }
+}
+
+impl Live {
+    /// `12 of 60 done, 1 failed`, above the rows.
+    fn count(&self, rows: &BTreeMap<TargetName, Row>) {
+        let ended = rows.values().filter_map(|row| row.ended);
+        let (done, failed) =
+            ended.fold((0, 0), |(done, failed), ok| (done + 1, failed + usize::from(!ok)));
+        if done == 1 {
+            self.ui.bars().insert(0, self.sum.clone());
+            self.sum.set_style(style("{wide_msg}"));
+        }
+        let failed = match failed {
+            0 => String::new(),
+            n => self.ui.err().paint(Role::Fail, &format!(", {n} failed")),
+        };
+        self.sum.set_message(format!("{done} of {} done{failed}", self.all));
     }
 }
 
@@ -84,7 +108,7 @@ impl Progress for Live {
             row.state = state.to_owned();
         }
         row.detail = clean(detail).replace('\n', " ");
-        row.bar.set_message(joined(&row.state, &row.detail));
+        row.bar.set_message(sentence(&row.state, None, &row.detail));
     }
 
     fn line(&self, target: Option<&TargetName>, text: &str) {
@@ -102,7 +126,7 @@ impl Progress for Live {
             rows.insert(target.clone(), row);
         }
         let Some(row) = rows.get_mut(target) else { return };
-        row.ended = true;
+        row.ended = Some(ok);
         if self.keep {
             row.bar
                 .set_style(style(&format!("{} {{prefix}}  {{wide_msg}}", look.paint(role, sign))));
@@ -112,16 +136,26 @@ impl Progress for Live {
             self.ui.bars().remove(&row.bar);
             let line = format!("{} {text}", look.paint(role, sign));
             self.ui.status(&prefixed(Some(target), self.width, &line, look));
+            self.count(&rows);
+        }
+    }
+
+    fn rest(&self, target: &TargetName) {
+        let mut rows = self.rows();
+        if rows.get(target).is_some_and(|row| row.ended.is_none())
+            && let Some(row) = rows.remove(target)
+        {
+            row.bar.finish_and_clear();
+            self.ui.bars().remove(&row.bar);
         }
     }
 
     fn tick(&self, now: Instant) {
-        for row in self.rows().values_mut().filter(|row| !row.ended) {
+        for row in self.rows().values_mut().filter(|row| row.ended.is_none()) {
             let since = *row.since.get_or_insert(now);
             let time = now.saturating_duration_since(since);
             if time >= SHOW_TIME {
-                let state = format!("{} ({})", row.state, age(time));
-                row.bar.set_message(joined(&state, &row.detail));
+                row.bar.set_message(sentence(&row.state, Some(time), &row.detail));
             }
             row.bar.tick();
         }
@@ -133,6 +167,7 @@ impl Progress for Live {
             row.bar.finish_and_clear();
         }
         rows.clear();
+        self.sum.finish_and_clear();
         // A terminal that cannot be cleared any more has nobody in front of it.
         let _ = self.ui.bars().clear();
     }
@@ -161,7 +196,7 @@ mod tests {
         live.set(&targets[0], "applying", "deployment.apps/web");
         live.tick(start);
         assert_snapshot!(term.contents(), @"
-        ⠙ eu       applying deployment.apps/web
+        ⠙ eu       applying: deployment.apps/web
         ⠙ us-west  connecting
         ");
 
@@ -175,8 +210,8 @@ mod tests {
         live.tick(start);
         live.tick(start + Duration::from_secs(75));
         assert_snapshot!(term.contents(), @"
-        ⠸ eu       applying (1m15s) deployment.apps/web
-        ⠹ us-east  waiting (1m15s) Deployment shop/web: pod web-7d9:
+        ⠸ eu       applying (1m15s): deployment.apps/web
+        ⠹ us-east  waiting (1m15s): Deployment shop/web: pod web-7d9
         ✖ us-west  unreachable: no route to host
         ");
         assert_eq!(written.stderr(), "eu       deployment.apps/web configured\n");
@@ -199,9 +234,18 @@ mod tests {
         live.done(&targets[3], false, "no such context");
         live.tick(Instant::now());
         assert_snapshot!(term.contents(), @"
+        2 of 20 done, 1 failed
         ⠙ c00  applying
         ⠙ c01  applying
         ");
+        live.rest(&targets[1]);
+        live.rest(&targets[2]);
+        assert_snapshot!(term.contents(), @"
+        2 of 20 done, 1 failed
+        ⠙ c00  applying
+        ");
+        live.finish();
+        assert_eq!(term.contents(), "");
         assert_eq!(written.stderr(), "c02  ✔ healthy\nc03  ✖ no such context\n");
     }
 }

@@ -17,6 +17,9 @@ pub trait Progress: Send + Sync {
     /// A line that stays, of a target or of the run.
     fn line(&self, target: Option<&TargetName>, text: &str);
 
+    /// Nothing is under way for the target now; it may come again.
+    fn rest(&self, target: &TargetName);
+
     /// The target has ended, well or not, with a few words. Lines stay; a row stays until
     /// [`Progress::finish`], after which the run's own table says more.
     fn done(&self, target: &TargetName, ok: bool, text: &str);

@@ -160,8 +160,7 @@ fn show(screen: &Screen, retries: &mut Retries, event: &Event) {
     let Some(progress) = screen.get() else { return };
     let target = event.target.as_ref();
     match (&event.kind, target) {
-        // The display starts with every target pending.
-        (EventKind::Phase { phase: Phase::Pending }, _) => {}
+        (EventKind::Phase { phase: Phase::Pending }, Some(target)) => progress.rest(target),
         (EventKind::Phase { phase }, Some(target)) => progress.set(target, phase.word(), ""),
         (EventKind::Retry { call, attempt, wait, why }, _) => {
             let text = format!("{call}: {why}; again in {:.1}s", wait.as_secs_f64());
