@@ -18,8 +18,27 @@ const COPIES: [&str; 3] = [
     "kapp.k14s.io/original-diff",
 ];
 
-/// One object as it may be shown: each value of a Secret (data, stringData, annotations) is
-/// `***`. Other kinds stay as they are but for the annotations that hold copies of them.
+/// What of a Secret is shown: its own fields that hold no value, and those of its metadata. Any
+/// other is a value at the wrong place: `stringdata:`, or `data:` indented below `metadata:`.
+const SHOWN: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
+const SHOWN_METADATA: [&str; 12] = [
+    "name",
+    "generateName",
+    "namespace",
+    "labels",
+    "finalizers",
+    "ownerReferences",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+];
+
+/// One object as it may be shown: each value of a Secret (data, stringData, annotations, fields
+/// that a Secret does not have) is `***`. Other kinds stay as they are but for the annotations
+/// that hold copies of them.
 pub fn mask_one(object: &Value) -> Value {
     let mut shown = without_copies(object);
     if is_secret(&shown) {
@@ -49,11 +68,9 @@ pub fn mask_pair(live: Option<&Value>, desired: Option<&Value>) -> (Option<Value
 
 /// Masks the fields of a Secret that hold values; `other` is the other side, unmasked.
 fn mask_fields(secret: &mut Value, other: Option<&Value>, changed: &str) {
-    for (path, same) in [
-        (&["data"][..], same_data as fn(&Value, &Value) -> bool),
-        (&["stringData"], same_text),
-        (&["metadata", "annotations"], same_text),
-    ] {
+    for path in value_fields(secret) {
+        let same: fn(&Value, &Value) -> bool = if path == ["data"] { same_data } else { same_text };
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
         let theirs = other.map(|o| path.iter().fold(o, |value, key| &value[*key]));
         let ours = path.iter().try_fold(&mut *secret, |value, key| value.get_mut(*key));
         match ours {
@@ -66,6 +83,17 @@ fn mask_fields(secret: &mut Value, other: Option<&Value>, changed: &str) {
             }
         }
     }
+}
+
+/// The paths of the fields that hold values, or may.
+fn value_fields(secret: &Value) -> Vec<Vec<String>> {
+    let unknown = |object: &Value, shown: &[&str]| -> Vec<String> {
+        let keys = object.as_object().into_iter().flat_map(Map::keys);
+        keys.filter(|key| !shown.contains(&key.as_str())).cloned().collect()
+    };
+    let own = unknown(secret, &SHOWN).into_iter().map(|key| vec![key]);
+    let metadata = unknown(&secret["metadata"], &SHOWN_METADATA).into_iter();
+    own.chain(metadata.map(|key| vec!["metadata".to_owned(), key])).collect()
 }
 
 fn mask_map(
@@ -173,6 +201,22 @@ mod tests {
         let (before, after) = mask_pair(Some(&odd), Some(&secret(json!({"data": {"a": "eA=="}}))));
         assert_eq!(before.unwrap()["data"], "*** (before)");
         assert_eq!(after.unwrap()["data"], json!({"a": "***"}));
+    }
+
+    #[test]
+    fn values_at_the_wrong_place_are_masked_too() {
+        let odd =
+            secret(json!({"stringdata": {"a": "hunter2"}, "type": "Opaque", "date": "hunter2",
+            "immutable": true}));
+        let masked = mask_one(&odd);
+        assert_eq!(masked["stringdata"], json!({"a": "***"}));
+        assert_eq!(masked["date"], "***");
+        assert_eq!((&masked["type"], &masked["immutable"]), (&json!("Opaque"), &json!(true)));
+        let mut below = secret(json!({}));
+        below["metadata"]["data"] = json!({"a": {"b": "hunter2"}});
+        below["metadata"]["labels"] = json!({"tier": "web"});
+        let masked = mask_one(&below)["metadata"].clone();
+        assert_eq!(masked, json!({"name": "s", "labels": {"tier": "web"}, "data": {"a": "***"}}));
     }
 
     #[test]

@@ -79,7 +79,14 @@ impl Scrubber {
             return;
         }
         self.learn_data(&object["data"]);
-        self.learn_all(&object["stringData"]);
+        // And what stands where a Secret has no field: `stringdata`.
+        for (key, value) in object.as_object().into_iter().flatten() {
+            if !["apiVersion", "kind", "metadata", "type", "immutable", "data"]
+                .contains(&key.as_str())
+            {
+                self.learn_all(value);
+            }
+        }
         for (key, value) in object["metadata"]["annotations"].as_object().into_iter().flatten() {
             let Some(text) = value.as_str() else {
                 self.learn_all(value);
