@@ -139,12 +139,13 @@ impl CallError {
                 | Refusal::MissingNamespace { .. }
                 | Refusal::TooLarge { .. } => Exit::Manifest,
                 Refusal::Admission { .. } => Exit::Policy,
-                Refusal::Conflict(_) | Refusal::Moved => Exit::Blocked,
+                Refusal::Conflict(_) | Refusal::Moved | Refusal::NamespaceTerminating { .. } => {
+                    Exit::Blocked
+                }
                 Refusal::Throttled | Refusal::Unavailable { .. } => Exit::Unreachable,
                 Refusal::Forbidden { .. } => failed,
                 Refusal::Escalation { .. }
                 | Refusal::WebhookDown { .. }
-                | Refusal::NamespaceTerminating { .. }
                 | Refusal::NotFound
                 | Refusal::AlreadyExists => Exit::Failed,
                 Refusal::Other { code: 400 | 422, .. } => Exit::Manifest,

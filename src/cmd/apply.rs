@@ -17,6 +17,7 @@ use crate::config::{Target, TargetName};
 use crate::error::{Error, Exit};
 use crate::event::EventKind;
 use crate::health::Health;
+use crate::plan::TargetPlan;
 use crate::render::Rendered;
 use crate::report::model::{
     ErrorReport, PodCounts, RunReport, TargetReport, TargetState, UnhealthyReport,
@@ -65,8 +66,10 @@ pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outco
 
     let results: Vec<plan::Planned<'_>> =
         planned.iter().map(|(t, r)| (t.as_ref(), r.as_ref().map(|(_, _, o)| o))).collect();
-    let report = plan::report(&session, "mcd.dev/plan/v1", &results, false);
-    let exit = plan::exit(&session, &results, false);
+    // Who may only read may look at the plan, and not go on.
+    let counting = if args.dry_run { TargetPlan::problems } else { TargetPlan::blockers };
+    let report = plan::report(&session, "mcd.dev/plan/v1", &results, counting, false);
+    let exit = plan::exit(&session, &results, counting, false);
     if args.dry_run {
         plan::show(&report, args.output.output, global.verbose > 0, ui)?;
         return Ok(exit);

@@ -56,7 +56,7 @@ pub(crate) async fn run(args: &DiffArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
         for (target, result) in &results {
             match result {
                 Ok(observed) => {
-                    for error in observed.plan.blockers() {
+                    for error in observed.plan.problems() {
                         ui.error(&error);
                     }
                     for warning in &observed.plan.warnings {
@@ -67,7 +67,8 @@ pub(crate) async fn run(args: &DiffArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
             }
         }
     } else {
-        let mut report = plan::report(&session, "mcd.dev/plan/v1", &results, false);
+        let mut report =
+            plan::report(&session, "mcd.dev/plan/v1", &results, TargetPlan::problems, false);
         report.exit_code = exit.code();
         plan::show(&report, args.output.output, global.verbose > 0, ui)?;
     }
@@ -80,7 +81,7 @@ fn exit(session: &Session, results: &[plan::Planned<'_>]) -> Exit {
     for (_, result) in results {
         match result {
             Ok(observed) => {
-                for error in observed.plan.blockers() {
+                for error in observed.plan.problems() {
                     exit = exit.and_when_comparing(error.exit());
                 }
                 if observed.plan.has_changes() {

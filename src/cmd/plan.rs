@@ -7,7 +7,7 @@ use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, Rend
 use super::session::Session;
 use crate::apply::{Observed, PlanOptions};
 use crate::error::{Error, Exit};
-use crate::plan::Counts;
+use crate::plan::{Counts, TargetPlan};
 use crate::report;
 use crate::report::model::{PlanReport, TargetPlanReport};
 use crate::ui::Ui;
@@ -60,20 +60,26 @@ pub(crate) async fn run(args: &PlanArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
         .await;
     session.settle().await;
     let results: Vec<_> = planned.iter().map(|(t, r)| (t.as_ref(), r.as_ref())).collect();
-    let report = report(&session, "mcd.dev/plan/v1", &results, args.detailed_exitcode);
+    let counting = TargetPlan::problems;
+    let report = report(&session, "mcd.dev/plan/v1", &results, counting, args.detailed_exitcode);
     show(&report, args.output.output, global.verbose > 0, ui)?;
-    Ok(exit(&session, &results, args.detailed_exitcode))
+    Ok(exit(&session, &results, counting, args.detailed_exitcode))
 }
 
 /// A target and its plan, or why there is none.
 pub(crate) type Planned<'a> =
     (&'a crate::config::Target, std::result::Result<&'a Observed, &'a Vec<Error>>);
 
+/// What of a plan counts as an error: [`TargetPlan::problems`] for verbs that read,
+/// [`TargetPlan::blockers`] for one that writes.
+pub(crate) type Counting = fn(&TargetPlan) -> Vec<Error>;
+
 /// The report of several plans.
 pub(crate) fn report(
     session: &Session,
     schema: &str,
     results: &[Planned<'_>],
+    counting: Counting,
     detailed: bool,
 ) -> PlanReport {
     let mut counts = Counts::default();
@@ -84,6 +90,7 @@ pub(crate) fn report(
                 counts += observed.plan.counts();
                 TargetPlanReport::planned(
                     &observed.plan,
+                    &counting(&observed.plan),
                     &target.cluster.context,
                     &target.namespace,
                 )
@@ -101,18 +108,23 @@ pub(crate) fn report(
         application: session.project.app.to_string(),
         targets,
         counts,
-        exit_code: exit(session, results, detailed).code(),
+        exit_code: exit(session, results, counting, detailed).code(),
     }
 }
 
 /// The exit code of a plan.
-pub(crate) fn exit(session: &Session, results: &[Planned<'_>], detailed: bool) -> Exit {
+pub(crate) fn exit(
+    session: &Session,
+    results: &[Planned<'_>],
+    counting: Counting,
+    detailed: bool,
+) -> Exit {
     let mut exit = session.interrupted().unwrap_or(Exit::Ok);
     for (_, result) in results {
         match result {
             Ok(observed) => {
-                for blocker in observed.plan.blockers() {
-                    exit = exit.and(blocker.exit());
+                for error in counting(&observed.plan) {
+                    exit = exit.and(error.exit());
                 }
                 if detailed && observed.plan.has_changes() {
                     exit = exit.and(Exit::Changes);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::cluster::Resource;
 use crate::config::TargetName;
 use crate::diff::ObjectDiff;
-use crate::error::Error;
+use crate::error::{Error, Exit};
 use crate::manifest::{Gvk, ObjectId, Origin};
 use crate::ownership::{Digest, FieldPath, Revert, Stop};
 use crate::render::{Hook, ToolUsed};
@@ -197,22 +197,27 @@ impl TargetPlan {
         counts.create + counts.change > 0
     }
 
-    /// The errors that keep an apply of this target from its first write, in order.
+    /// What is wrong with the plan itself, in order: refusals, conflicts, terminating objects.
+    pub fn problems(&self) -> Vec<Error> {
+        self.errors(ObjectPlan::problem)
+    }
+
+    /// The errors that keep an apply of this target from its first write, in order: besides the
+    /// problems the rights that the user lacks. Who may only read still has a plan.
     pub fn blockers(&self) -> Vec<Error> {
-        self.objects
-            .iter()
-            .filter_map(ObjectPlan::blocker)
-            .map(|e| e.in_target(&self.target))
-            .collect()
+        self.errors(ObjectPlan::blocker)
+    }
+
+    fn errors(&self, of: impl Fn(&ObjectPlan) -> Option<Error>) -> Vec<Error> {
+        self.objects.iter().filter_map(of).map(|e| e.in_target(&self.target)).collect()
     }
 }
 
 impl ObjectPlan {
-    /// Why this object cannot be applied as things stand.
-    pub fn blocker(&self) -> Option<Error> {
-        use crate::error::Exit;
+    /// Why this object cannot be applied as things stand, by whomever.
+    pub fn problem(&self) -> Option<Error> {
         match &self.action {
-            Action::Refused(error) => return Some(error.clone()),
+            Action::Refused(error) => Some(error.clone()),
             Action::Terminating(finalizers) => {
                 let mut error = Error::new(Exit::Blocked, "is being deleted").on(&self.id);
                 if finalizers.is_empty() {
@@ -222,7 +227,7 @@ impl ObjectPlan {
                         .because(format!("waits for the finalizers {}", finalizers.join(", ")))
                         .hint("find out why the owner of the finalizer does not finish");
                 }
-                return Some(error);
+                Some(error)
             }
             Action::Stopped(stops) => {
                 let mut error = Error::new(Exit::Blocked, "someone has to decide").on(&self.id);
@@ -232,11 +237,17 @@ impl ObjectPlan {
                         error = error.hint(stop.how.clone());
                     }
                 }
-                return Some(error);
+                Some(error)
             }
-            Action::Create | Action::Change | Action::Unchanged => {}
+            Action::Create | Action::Change | Action::Unchanged => None,
         }
-        let unverified = self.unverified.as_ref().filter(|u| u.blocks_apply)?;
-        Some(Error::new(Exit::Failed, unverified.reason.clone()).on(&self.id))
+    }
+
+    /// Why this user cannot apply this object as things stand.
+    pub fn blocker(&self) -> Option<Error> {
+        self.problem().or_else(|| {
+            let unverified = self.unverified.as_ref().filter(|u| u.blocks_apply)?;
+            Some(Error::new(Exit::Failed, unverified.reason.clone()).on(&self.id))
+        })
     }
 }

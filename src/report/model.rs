@@ -234,8 +234,8 @@ impl From<&ObjectPlan> for ObjectReport {
 }
 
 impl TargetPlanReport {
-    /// The report of a target that was planned.
-    pub fn planned(plan: &TargetPlan, context: &str, namespace: &str) -> Self {
+    /// The report of a target that was planned, with the errors that count for the verb.
+    pub fn planned(plan: &TargetPlan, errors: &[Error], context: &str, namespace: &str) -> Self {
         let counts = plan.counts();
         let state = if counts.refused > 0 {
             "refused"
@@ -263,7 +263,7 @@ impl TargetPlanReport {
             unfinished: plan.unfinished.clone(),
             hooks: plan.hooks.iter().map(|hook| ObjectReference::from(&hook.id)).collect(),
             warnings: plan.warnings.clone(),
-            errors: plan.blockers().iter().map(ErrorReport::from).collect(),
+            errors: errors.iter().map(ErrorReport::from).collect(),
         }
     }
 

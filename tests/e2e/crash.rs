@@ -1,0 +1,260 @@
+//! `kill -9` at every write of an apply: the next apply, from another folder and another home, goes
+//! on and ends clean.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use testbed::{Bed, KillSwitch, Proxy, When, wait_for};
+
+use crate::support::{Run, World, web};
+
+const HPA: &str = "---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  minReplicas: 1
+  maxReplicas: 9
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
+";
+
+const SECRET: &str = "---
+apiVersion: v1
+kind: Secret
+metadata: {name: web}
+stringData: {password: correct-horse}
+";
+
+/// An application on one cluster behind a proxy, in two folders.
+struct Place {
+    world: World,
+    proxy: Proxy,
+    /// How many points were tried.
+    points: usize,
+}
+
+impl Place {
+    fn new(prefix: &str) -> Self {
+        let proxy = Proxy::start(Bed::shared().cluster("us-east"));
+        let world = World::with_contexts(prefix, &[proxy.context()]);
+        world.plain(&["us-east"]);
+        for name in ["fleet.yaml", "mcd.yaml"] {
+            let text = std::fs::read_to_string(world.path().join(name)).unwrap();
+            world.write(&format!("elsewhere/{name}"), &text);
+        }
+        Place { world, proxy, points: 0 }
+    }
+
+    /// The manifests of both folders.
+    fn manifests(&self, yaml: &str) {
+        self.world.write("k8s/all.yaml", yaml);
+        self.world.write("elsewhere/k8s/all.yaml", yaml);
+    }
+
+    #[track_caller]
+    fn elsewhere(&self, code: i32, args: &[&str]) -> Run {
+        let mut command = self.world.command(args);
+        let folder = self.world.path().join("elsewhere");
+        command.current_dir(&folder).env("HOME", &folder);
+        let run = Run::of(command.output().unwrap());
+        assert_eq!(run.code, code, "mcd {args:?}\n{run}");
+        run
+    }
+
+    /// Runs an apply that is killed at every write in turn, before and after it. `prepare` makes
+    /// the state that the apply meets, `check` says what must be true after the second apply.
+    fn at_every_write(&mut self, prepare: impl Fn(&Self), check: impl Fn(&Self)) {
+        prepare(self);
+        self.proxy.clear_log();
+        self.world.ok(0, &["apply", "-y"]);
+        let writes = self.proxy.writes().len();
+        assert!(writes >= 6, "lease, key or record, release, objects: {:?}", self.proxy.writes());
+        self.is_clean(true);
+        check(self);
+        for n in 1..=writes {
+            for when in [When::Before, When::After] {
+                prepare(self);
+                self.proxy.clear_log();
+                let switch = KillSwitch::at_write(n, when);
+                self.proxy.attach(&switch);
+                let child = self.world.start(&["apply", "-y"]);
+                switch.target(&child);
+                let run = Run::of(child.wait_with_output().unwrap());
+                let told = format!("{when:?} write {n} of {writes}: {:?}", self.proxy.writes());
+                assert_eq!(run.code, 137, "not killed {told}\n{run}");
+                wait_for(&told, Duration::from_secs(5), || {
+                    if switch.fired() { Ok(()) } else { Err("not fired".to_owned()) }
+                });
+
+                self.elsewhere(0, &["apply", "-y"]).says("Healthy");
+                self.is_clean(false);
+                check(self);
+                self.points += 1;
+            }
+        }
+        prepare(self);
+        self.world.ok(0, &["apply", "-y"]);
+        self.is_clean(true);
+    }
+
+    /// What must hold whatever was applied and whenever it was killed.
+    #[track_caller]
+    fn is_clean(&self, strict: bool) {
+        self.elsewhere(0, &["diff"]);
+        self.elsewhere(0, &["diff", "--verify"]);
+        let history = self.elsewhere(0, &["history", "-o", "json"]).json();
+        let target = &history["targets"][0];
+        let releases = target["releases"].as_array().unwrap();
+        let numbers: Vec<u64> = releases.iter().map(|r| r["number"].as_u64().unwrap()).collect();
+        assert!(numbers.is_sorted_by(|a, b| a > b), "newest first: {history:#}");
+        let states: Vec<&str> = releases.iter().map(|r| r["state"].as_str().unwrap()).collect();
+        assert_eq!(states[0], "active", "{history:#}");
+        assert!(states[1..].iter().all(|s| ["superseded", "failed"].contains(s)), "{history:#}");
+        assert_eq!(target["active"], releases[0]["number"], "{history:#}");
+
+        // The stored releases say the same, and no other of them is left behind. A run that is killed
+        // between the record and the marks leaves those to the next one that writes.
+        let secrets = self.state("/api/v1", "secrets");
+        for secret in secrets.iter().filter(|s| s["type"] == "mcd.dev/release.v1") {
+            let name = secret["metadata"]["name"].as_str().unwrap();
+            let state = secret["metadata"]["labels"]["mcd.dev/release-state"].as_str();
+            let number: u64 = name.rsplit('.').next().unwrap().parse().unwrap();
+            let known = releases.iter().find(|r| r["number"] == number);
+            match known {
+                Some(release) => {
+                    let states = (release["state"].as_str(), state);
+                    let lags =
+                        [(Some("active"), Some("staged")), (Some("superseded"), Some("active"))];
+                    assert!(
+                        states.0 == states.1 || !strict && lags.contains(&states),
+                        "{name}: {states:?}"
+                    );
+                }
+                // The last ten are in the history; what a rollback goes back to may be older.
+                None => assert!([Some("failed"), Some("superseded")].contains(&state), "{name}"),
+            }
+        }
+        let leases = self.state("/apis/coordination.k8s.io/v1", "leases");
+        assert_eq!(leases.len(), 1);
+        let holder = leases[0]["spec"]["holderIdentity"].as_str();
+        if holder.is_some_and(|holder| !holder.is_empty()) {
+            assert!(!strict, "held by {holder:?}");
+            // By the run that was killed, after which nothing had to be written.
+            self.elsewhere(0, &["unlock", "-y"]).says("unlocked, was held by");
+        }
+    }
+
+    /// The items of a kind in the test's namespace.
+    fn state(&self, api: &str, plural: &str) -> Vec<Value> {
+        let path = format!("{api}/namespaces/{}/{plural}", self.world.namespace.name());
+        let list = self.world.cluster("us-east").get(&path);
+        list["items"].as_array().unwrap().clone()
+    }
+
+    fn object(&self, api: &str, plural: &str, name: &str) -> Value {
+        let path = format!("{api}/namespaces/{}/{plural}/{name}", self.world.namespace.name());
+        self.world.cluster("us-east").get(&path)
+    }
+
+    /// An object that has one owner besides controllers.
+    #[track_caller]
+    fn owned(&self, api: &str, plural: &str, name: &str) -> Value {
+        let live = self.object(api, plural, name);
+        let owners: Vec<(&str, &str)> = live["metadata"]["managedFields"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|entry| entry["subresource"].is_null())
+            .map(|e| (e["manager"].as_str().unwrap(), e["operation"].as_str().unwrap()))
+            .filter(|(manager, _)| *manager != "kube-controller-manager")
+            .collect();
+        let manager = format!("mcd:{}/web", self.world.namespace.name());
+        assert_eq!(owners, [(manager.as_str(), "Apply")], "{plural}/{name}");
+        live
+    }
+
+    fn delete(&self) {
+        self.elsewhere(0, &["delete", "-y"]);
+        for (api, plural) in
+            [("/apis/apps/v1", "deployments"), ("/apis/coordination.k8s.io/v1", "leases")]
+        {
+            assert_eq!(self.state(api, plural), Vec::<Value>::new(), "{plural}");
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        eprintln!("{}: killed at {} points", self.world.namespace.name(), self.points);
+    }
+}
+
+#[test]
+fn a_first_apply_killed_at_every_write_is_finished_by_the_next() {
+    let mut place = Place::new("crash-first");
+    place.manifests(&(web("web:1") + SECRET + HPA));
+    place.at_every_write(Place::delete, |place| {
+        let live = place.owned("/apis/apps/v1", "deployments", "web");
+        // Its autoscaler's to decide from the beginning: neither owned nor reset to 1.
+        assert_eq!(live["spec"]["replicas"], 2);
+        let ours = live["metadata"]["managedFields"].as_array().unwrap();
+        let ours = ours.iter().find(|entry| entry["operation"] == "Apply").unwrap();
+        assert!(ours["fieldsV1"]["f:spec"]["f:replicas"].is_null(), "{ours:#}");
+        place.owned("/api/v1", "services", "web");
+        place.owned("/api/v1", "configmaps", "web");
+        assert_eq!(
+            place.owned("/api/v1", "secrets", "web")["data"]["password"],
+            "Y29ycmVjdC1ob3JzZQ=="
+        );
+    });
+}
+
+#[test]
+fn an_update_killed_at_every_write_is_finished_by_the_next() {
+    let mut place = Place::new("crash-update");
+    let old = web("web:1") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: old}\n";
+    let new = web("web:2").replace("hello", "good evening")
+        + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: new}\ndata: {a: b}\n";
+    let prepare = |place: &Place| {
+        place.manifests(&old);
+        place.elsewhere(0, &["apply", "-y"]);
+        place.manifests(&new);
+    };
+    place.at_every_write(prepare, |place| {
+        let live = place.owned("/apis/apps/v1", "deployments", "web");
+        assert_eq!(live["spec"]["template"]["spec"]["containers"][0]["image"], "web:2");
+        let config = place.owned("/api/v1", "configmaps", "web");
+        assert_eq!(config["data"]["greeting"], "good evening");
+        place.owned("/api/v1", "configmaps", "new");
+        // What left the manifests is kept, and not forgotten.
+        place.owned("/api/v1", "configmaps", "old");
+        let plan = place.elsewhere(0, &["plan", "-o", "json"]).json();
+        let left = plan["targets"][0]["left"].as_array().unwrap();
+        let left: Vec<&str> = left.iter().map(|o| o["name"].as_str().unwrap()).collect();
+        assert_eq!(left, ["old"]);
+    });
+    place.delete();
+    let left: Vec<Value> = place.state("/api/v1", "configmaps");
+    let left: Vec<&str> = left.iter().filter_map(|c| c["metadata"]["name"].as_str()).collect();
+    assert_eq!(left, ["kube-root-ca.crt"], "nothing was lost from the inventory");
+}
+
+#[test]
+fn a_takeover_killed_at_every_write_is_finished_by_the_next() {
+    let mut place = Place::new("crash-take");
+    let old = web("web:1").replace("data: {greeting", "data: {legacy: x, greeting");
+    place.manifests(&(web("web:2") + HPA));
+    let prepare = |place: &Place| {
+        place.delete();
+        place.world.kubectl_apply("us-east", &(old.clone() + HPA));
+    };
+    place.at_every_write(prepare, |place| {
+        let live = place.owned("/apis/apps/v1", "deployments", "web");
+        assert_eq!(live["spec"]["template"]["spec"]["containers"][0]["image"], "web:2");
+        assert_eq!(live["spec"]["replicas"], 2, "the autoscaler's");
+        let config = place.owned("/api/v1", "configmaps", "web");
+        assert_eq!(config["data"], serde_json::json!({"greeting": "hello"}));
+        assert!(config["metadata"]["annotations"].is_null());
+    });
+}
