@@ -5,5 +5,7 @@ mod apply;
 mod crash;
 mod examples;
 mod fast_path;
+mod faults;
+mod secrets;
 mod support;
 mod takeover;
