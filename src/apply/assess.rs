@@ -94,6 +94,9 @@ impl Scene {
         live: Option<&Value>,
     ) -> Result<Assessed, Error> {
         let Some(live) = live else {
+            if let Some(done) = self.job_that_is_done(&prepared, resource) {
+                return Ok(done);
+            }
             return match self.create(&prepared, resource).await? {
                 Some(assessed) => Ok(assessed),
                 // It appeared between the LIST and the dry run.
@@ -105,6 +108,20 @@ impl Scene {
             };
         };
         self.against(prepared, resource, live).await
+    }
+
+    /// A Job that was applied with this very manifest and is gone by its TTL has done its work:
+    /// making it again would run it again.
+    fn job_that_is_done(&self, prepared: &Prepared, resource: &Resource) -> Option<Assessed> {
+        let object = &prepared.object;
+        let is_job = object.gvk.group == "batch" && object.gvk.kind == "Job";
+        if !is_job || object.value["spec"]["ttlSecondsAfterFinished"].is_null() {
+            return None;
+        }
+        let plan = self.blank(prepared, Some(resource), object.value.clone());
+        let member = self.record.as_ref()?.inventory.get(&object.id)?;
+        let same = member.digests.as_ref()?.manifest == plan.digest.to_string();
+        same.then_some(Assessed { plan, settled: None, config: None })
     }
 
     /// The plan of an object that, as far as is known, does not exist. None when it does.

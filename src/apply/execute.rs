@@ -110,11 +110,8 @@ async fn run(
     let listed = job.store.releases().await?;
     // A release that is still staged belongs to a run that died: whoever holds the lock knows
     // that it will never end.
-    for summary in job.store.repair(Some(&record), &listed).await? {
-        if record.release(summary.number).is_some() {
-            record.note(summary);
-        }
-    }
+    record.fail_staged(job.cluster.now());
+    job.store.repair(Some(&record), &listed).await?;
     let release = Release {
         schema: crate::cluster::state::release::SCHEMA,
         number: 0,
@@ -354,10 +351,11 @@ async fn conclude(job: &Job, applied: &mut Applied) -> Result<(), Error> {
     };
     let job = job.uncancelled();
     release.message = Some(job.scrubber.scrub(&format!("{error:#}")));
-    let Some((mut record, version)) = job.store.record().await? else { return Ok(()) };
-    if record.active == Some(release.number) {
-        record.note(release.clone());
-        job.store.write_record(&record, Some(&version)).await?;
-    }
-    Ok(())
+    let release = &*release;
+    let say = |record: &mut Record| {
+        if record.active == Some(release.number) {
+            record.note(release.clone());
+        }
+    };
+    job.store.amend(say).await
 }

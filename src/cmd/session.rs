@@ -2,10 +2,12 @@
 //! and a reporter that listens. Settings are resolved here once; nothing below reads arguments or
 //! the environment.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt};
+use tokio_util::sync::CancellationToken;
 
 use super::args::{ClusterArgs, Color, GlobalArgs, ProjectArgs, RenderArgs};
 use super::signals::Interrupt;
@@ -14,7 +16,7 @@ use crate::cluster::{Cluster, ConnectOptions, Impersonate, Kubeconfigs, Note, No
 use crate::config::{Project, Resolver, Selector, Target, TargetName};
 use crate::error::{Error, Exit, Result};
 use crate::event::{EventKind, Events, Phase};
-use crate::manifest::Scrubber;
+use crate::manifest::{Object, Scrubber};
 use crate::render::{Capabilities, RenderOptions, Rendered, Renderer, needs_capabilities};
 use crate::report::reporter::Reporter;
 use crate::ui::{ColorChoice, Ui, UiOptions};
@@ -117,15 +119,8 @@ impl Session {
             cancel: interrupt.token().clone(),
             ..ConnectOptions::from_env()
         };
-        let renderer = render.map(|args| {
-            let options = RenderOptions {
-                kustomize_bin: args.kustomize_bin.clone(),
-                helm_bin: args.helm_bin.clone(),
-                timeout: args.tool_timeout,
-                ..RenderOptions::from_env()
-            };
-            Renderer::new(options, scrubber.clone(), interrupt.token().clone())
-        });
+        let renderer =
+            render.map(|args| new_renderer(args, scrubber.clone(), interrupt.token().clone()));
         Ok(Session {
             project,
             targets: targets.into_iter().map(Arc::new).collect(),
@@ -141,9 +136,23 @@ impl Session {
     }
 
     /// Checks every context before anything is contacted.
+    /// Two targets with one server and namespace are an error: they would write the same objects
+    /// and the same record.
     pub(crate) fn check_contexts(&self) -> Result<()> {
+        let mut places: BTreeMap<(String, &str), &Target> = BTreeMap::new();
         for target in &self.targets {
-            self.kubeconfigs.check(&target.cluster).map_err(|e| e.in_target(&target.name))?;
+            let server =
+                self.kubeconfigs.check(&target.cluster).map_err(|e| e.in_target(&target.name))?;
+            if let Some(first) = places.insert((server.url, &target.namespace), target) {
+                return Err(Error::config(format!(
+                    "the targets `{}` and `{}` are one: the same server and the namespace `{}`",
+                    first.name, target.name, target.namespace
+                ))
+                .hint(format!(
+                    "check the contexts `{}` and `{}`, or give one an override of `namespace`",
+                    first.cluster.context, target.cluster.context
+                )));
+            }
         }
         Ok(())
     }
@@ -218,6 +227,20 @@ impl Session {
         rendered.map_err(|e| e.in_target(&target.name).map_text(|t| self.scrubber.scrub(t)))
     }
 
+    /// Renders a target once more, from nothing, and names the objects that came out differently:
+    /// random values and times, each of which would be a change in every plan.
+    pub(crate) async fn unsteady(
+        &self,
+        target: &Target,
+        args: &RenderArgs,
+        first: &Rendered,
+    ) -> Result<Vec<String>> {
+        let renderer = new_renderer(args, self.scrubber.clone(), self.interrupt.token().clone());
+        let again = renderer.render(target, None).await?;
+        let differs = |object: &&Object| !again.objects.iter().any(|o| o.value == object.value);
+        Ok(first.objects.iter().filter(differs).map(|o| o.id.to_string()).collect())
+    }
+
     /// Connects, renders and plans a target.
     pub(crate) async fn observe(
         &self,
@@ -275,6 +298,17 @@ impl Session {
     pub(crate) fn target(&self, name: &TargetName) -> Option<&Arc<Target>> {
         self.targets.iter().find(|t| t.name == *name)
     }
+}
+
+/// A renderer with nothing rendered yet.
+fn new_renderer(args: &RenderArgs, scrubber: Scrubber, cancel: CancellationToken) -> Renderer {
+    let options = RenderOptions {
+        kustomize_bin: args.kustomize_bin.clone(),
+        helm_bin: args.helm_bin.clone(),
+        timeout: args.tool_timeout,
+        ..RenderOptions::from_env()
+    };
+    Renderer::new(options, scrubber, cancel)
 }
 
 /// What a client says on the way, as events.

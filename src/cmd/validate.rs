@@ -74,7 +74,14 @@ pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> O
     let results = session
         .each(|target| async {
             let target = target;
-            let rendered = session.render(&target, None).await.map_err(|e| vec![e])?;
+            let mut rendered = session.render(&target, None).await.map_err(|e| vec![e])?;
+            let unsteady = session.unsteady(&target, &args.render, &rendered).await;
+            for object in unsteady.map_err(|e| vec![e])? {
+                rendered.warnings.push(format!(
+                    "{object} renders differently each time: a random value or the time in it \
+                     would be a change in every plan"
+                ));
+            }
             check_unique(&rendered.objects).map_err(|e| vec![e.in_target(&target.name)])?;
             let findings = crate::manifest::check_built_in(&rendered.objects);
             let unsteady =

@@ -66,6 +66,15 @@ pub fn prepare(
         if is_built_in(&object.gvk.group) {
             strip_nulls(&mut object.value);
         }
+        if let Err(text) = order::override_of(&object.value) {
+            errors.push(
+                Error::manifest(format!("the annotation `{}` is `{text}`", order::ORDER))
+                    .on(&object.id)
+                    .because(format!("written in {}", object.origin))
+                    .hint("it takes a whole number: lower ones are written first"),
+            );
+            continue;
+        }
         set_label(&mut object.value, label);
         let rank = order::rank(&object, &defined.kinds);
         prepared.push(Prepared { object, resource, rank });
