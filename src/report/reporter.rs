@@ -51,10 +51,6 @@ impl Screen {
         self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
     fn show(&self) {
-        // What happened is the log; there is none unless someone asked for it.
-        if let Ok(line) = serde_json::to_string(event) {
-            tracing::info!(target: "mcd", "{line}");
-        }
         let fresh: Arc<dyn Progress> = Arc::from(progress(&self.ui, &self.targets));
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(fresh);
     }
@@ -161,6 +157,10 @@ impl Retries {
 }
 
 fn show(screen: &Screen, retries: &mut Retries, event: &Event) {
+    // What happened is the log; there is none unless someone asked for it.
+    if let Ok(line) = serde_json::to_string(event) {
+        tracing::info!(target: "mcd", "{line}");
+    }
     let Some(progress) = screen.get() else { return };
     let target = event.target.as_ref();
     match (&event.kind, target) {
