@@ -16,7 +16,7 @@ use crate::cluster::{Cluster, ConnectOptions, Impersonate, Kubeconfigs, Note, No
 use crate::config::{Project, Resolver, Selector, Target, TargetName};
 use crate::error::{Error, Exit, Result};
 use crate::event::{EventKind, Events, Phase};
-use crate::manifest::{Object, Scrubber};
+use crate::manifest::Scrubber;
 use crate::render::{Capabilities, RenderOptions, Rendered, Renderer, needs_capabilities};
 use crate::report::reporter::Reporter;
 use crate::ui::{ColorChoice, Ui, UiOptions};
@@ -227,20 +227,6 @@ impl Session {
         rendered.map_err(|e| e.in_target(&target.name).map_text(|t| self.scrubber.scrub(t)))
     }
 
-    /// Renders a target once more, from nothing, and names the objects that came out differently:
-    /// random values and times, each of which would be a change in every plan.
-    pub(crate) async fn unsteady(
-        &self,
-        target: &Target,
-        args: &RenderArgs,
-        first: &Rendered,
-    ) -> Result<Vec<String>> {
-        let renderer = new_renderer(args, self.scrubber.clone(), self.interrupt.token().clone());
-        let again = renderer.render(target, None).await?;
-        let differs = |object: &&Object| !again.objects.iter().any(|o| o.value == object.value);
-        Ok(first.objects.iter().filter(differs).map(|o| o.id.to_string()).collect())
-    }
-
     /// Connects, renders and plans a target.
     pub(crate) async fn observe(
         &self,
@@ -301,7 +287,11 @@ impl Session {
 }
 
 /// A renderer with nothing rendered yet.
-fn new_renderer(args: &RenderArgs, scrubber: Scrubber, cancel: CancellationToken) -> Renderer {
+pub(crate) fn new_renderer(
+    args: &RenderArgs,
+    scrubber: Scrubber,
+    cancel: CancellationToken,
+) -> Renderer {
     let options = RenderOptions {
         kustomize_bin: args.kustomize_bin.clone(),
         helm_bin: args.helm_bin.clone(),

@@ -6,12 +6,12 @@ use serde::Serialize;
 use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
 use super::plan::document;
-use super::session::Session;
+use super::session::{Session, new_renderer};
 use crate::config::{Render, Resolver, Target};
 use crate::diff::object_diff;
 use crate::error::{Error, Exit};
 use crate::manifest::{Object, check_unique};
-use crate::render::{RenderOptions, Renderer};
+use crate::render::Renderer;
 use crate::report::model::ErrorReport;
 use crate::report::{Cell, Table};
 use crate::ui::{Role, Ui};
@@ -61,27 +61,12 @@ pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> O
     let clusters = ClusterArgs::offline();
     let session = Session::open(&args.project, &clusters, Some(&args.render), ui)?;
     // Another renderer: one of its own shares identical renders.
-    let again = Renderer::new(
-        RenderOptions {
-            kustomize_bin: args.render.kustomize_bin.clone(),
-            helm_bin: args.render.helm_bin.clone(),
-            timeout: args.render.tool_timeout,
-            ..RenderOptions::from_env()
-        },
-        session.scrubber.clone(),
-        session.interrupt.token().clone(),
-    );
+    let again =
+        new_renderer(&args.render, session.scrubber.clone(), session.interrupt.token().clone());
     let results = session
         .each(|target| async {
             let target = target;
-            let mut rendered = session.render(&target, None).await.map_err(|e| vec![e])?;
-            let unsteady = session.unsteady(&target, &args.render, &rendered).await;
-            for object in unsteady.map_err(|e| vec![e])? {
-                rendered.warnings.push(format!(
-                    "{object} renders differently each time: a random value or the time in it \
-                     would be a change in every plan"
-                ));
-            }
+            let rendered = session.render(&target, None).await.map_err(|e| vec![e])?;
             check_unique(&rendered.objects).map_err(|e| vec![e.in_target(&target.name)])?;
             let findings = crate::manifest::check_built_in(&rendered.objects);
             let unsteady =
