@@ -29,26 +29,26 @@ use crate::ui::Ui;
 /// Arguments of `mcd apply`.
 #[derive(Args, Debug)]
 pub(super) struct ApplyArgs {
-    #[command(flatten)]
-    project: ProjectArgs,
-    #[command(flatten)]
-    clusters: ClusterArgs,
-    #[command(flatten)]
-    render: RenderArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    planning: PlanningArgs,
-    #[command(flatten)]
-    wait: WaitArgs,
-    #[command(flatten)]
-    confirm: ConfirmArgs,
     /// Go on in the other targets when one cannot be rendered, planned or reached
     #[arg(long)]
     keep_going: bool,
     /// Show the plan and write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    planning: PlanningArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
+    #[command(flatten)]
+    render: RenderArgs,
 }
 
 type Ready = (Job, Rendered, Observed);

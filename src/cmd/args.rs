@@ -8,12 +8,13 @@ use clap::{Args, ValueEnum};
 /// Flags of every verb.
 #[derive(Args, Clone, Debug)]
 pub struct GlobalArgs {
-    /// When to use colour: `auto` looks at the terminal, NO_COLOR and CLICOLOR_FORCE
+    /// When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never
     #[arg(
         long,
         global = true,
         value_enum,
         default_value_t,
+        hide_possible_values = true,
         env = "MCD_COLOR",
         hide_env = true,
         value_name = "WHEN",
@@ -21,11 +22,11 @@ pub struct GlobalArgs {
     )]
     pub color: Color,
 
-    /// Show no progress and no warnings; errors and results stay
+    /// Show results and errors only
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub quiet: bool,
 
-    /// Show more: unchanged objects, each phase; twice: each call to a server
+    /// Show more: how many objects stay unchanged, every attempt that failed
     #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Global options")]
     pub verbose: u8,
 
@@ -39,6 +40,10 @@ pub struct GlobalArgs {
         help_heading = "Global options"
     )]
     pub log_file: Option<PathBuf>,
+
+    /// Print help
+    #[arg(short, long, global = true, action = clap::ArgAction::HelpShort, help_heading = "Global options")]
+    help: Option<bool>,
 }
 
 /// When to use colour.
@@ -157,13 +162,14 @@ pub enum Output {
 /// `-o`.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct OutputArgs {
-    /// The form of the result on stdout
+    /// The form of the result on stdout: table, json, yaml, or name (one a line)
     #[arg(
         short,
         long,
         value_enum,
         default_value_t,
         value_name = "FORMAT",
+        hide_possible_values = true,
         env = "MCD_OUTPUT",
         hide_env = true
     )]
@@ -173,11 +179,11 @@ pub struct OutputArgs {
 /// Waiting for health.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct WaitArgs {
-    /// Wait until what was written is healthy (`--wait=false`: don't)
-    #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", require_equals = true, action = clap::ArgAction::Set)]
+    /// Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don't)
+    #[arg(long, hide_possible_values = true, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", require_equals = true, action = clap::ArgAction::Set)]
     pub wait: bool,
 
-    /// How long a target may take to become healthy
+    /// How long to wait for a target
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, env = "MCD_TIMEOUT", hide_env = true)]
     pub timeout: Duration,
 }

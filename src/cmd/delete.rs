@@ -22,16 +22,6 @@ use crate::ui::Ui;
 /// Arguments of `mcd delete`.
 #[derive(Args, Debug)]
 pub(super) struct DeleteArgs {
-    #[command(flatten)]
-    project: ProjectArgs,
-    #[command(flatten)]
-    clusters: ClusterArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    wait: WaitArgs,
-    #[command(flatten)]
-    confirm: ConfirmArgs,
     /// Delete namespaces that the application owns, with everything in them
     #[arg(long)]
     with_namespaces: bool,
@@ -47,6 +37,16 @@ pub(super) struct DeleteArgs {
     /// Show what would be deleted and delete nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
 }
 
 type Planned = (Arc<Target>, Result<(Job, Deletion), Error>);
@@ -130,7 +130,8 @@ fn preview(planned: &[Planned]) -> String {
         Some((target.name.as_str(), gone.chain(kept).collect::<String>()))
     });
     let groups = grouped(bodies).into_iter();
-    groups.map(|(targets, body)| format!("{}\n{body}\n", names(&targets, planned.len()))).collect()
+    let texts = groups.map(|(targets, body)| format!("{}\n{body}", names(&targets, planned.len())));
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 fn would(target: &Target, result: &Result<(Job, Deletion), Error>) -> TargetReport {

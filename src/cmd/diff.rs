@@ -17,19 +17,19 @@ use crate::ui::{Role, Ui};
 /// Arguments of `mcd diff`.
 #[derive(Args, Debug)]
 pub(super) struct DiffArgs {
+    /// How many lines to show around a change
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    context_lines: usize,
+    #[command(flatten)]
+    planning: PlanningArgs,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     clusters: ClusterArgs,
     #[command(flatten)]
     render: RenderArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    planning: PlanningArgs,
-    /// How many lines to show around a change
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    context_lines: usize,
 }
 
 /// Runs the verb.
@@ -53,19 +53,19 @@ pub(crate) async fn run(args: &DiffArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
             let names = names(&targets, results.len());
             ui.data(&format!("{}\n{diff}", ui.out().paint(Role::Bold, &format!("# {names}"))))?;
         }
+        let mut errors = Vec::new();
         for (target, result) in &results {
             match result {
                 Ok(observed) => {
-                    for error in observed.plan.problems() {
-                        ui.error(&error);
-                    }
+                    errors.extend(observed.plan.problems());
                     for warning in &observed.plan.warnings {
                         ui.warning(&format!("{}: {warning}", target.name));
                     }
                 }
-                Err(errors) => errors.iter().for_each(|error| ui.error(error)),
+                Err(more) => errors.extend(more.iter().cloned()),
             }
         }
+        ui.errors(&errors);
     } else {
         let mut report =
             plan::report(&session, "mcd.dev/plan/v1", &results, TargetPlan::problems, false);

@@ -19,11 +19,11 @@ use crate::ui::{Role, Ui};
 #[derive(Args, Debug)]
 pub(super) struct HistoryArgs {
     #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     clusters: ClusterArgs,
-    #[command(flatten)]
-    output: OutputArgs,
 }
 
 /// What `mcd history -o json` prints.

@@ -48,7 +48,7 @@ When several apply, the first of 130/143, 3, 4, 5, 1, 9, 6, 7, 8, 2, 0 wins; for
     about,
     long_about = None,
     after_help = EXIT_CODES,
-    propagate_version = true,
+    disable_help_flag = true,
     disable_help_subcommand = true,
     max_term_width = 100,
 )]

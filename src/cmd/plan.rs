@@ -15,24 +15,23 @@ use crate::ui::Ui;
 /// Arguments of `mcd plan`.
 #[derive(Args, Debug)]
 pub(super) struct PlanArgs {
+    /// Exit with 2 when there are changes
+    #[arg(long)]
+    detailed_exitcode: bool,
+    #[command(flatten)]
+    planning: PlanningArgs,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     clusters: ClusterArgs,
     #[command(flatten)]
     render: RenderArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    planning: PlanningArgs,
-    /// Exit with 2 when there are changes
-    #[arg(long)]
-    detailed_exitcode: bool,
 }
 
 /// How to plan.
 #[derive(Args, Clone, Copy, Debug)]
-#[command(next_help_heading = "Planning")]
 pub(super) struct PlanningArgs {
     /// Ask the server about every object, also about those whose digests say "unchanged"
     #[arg(long)]

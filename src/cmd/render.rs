@@ -19,12 +19,6 @@ use crate::ui::Ui;
 /// Arguments of `mcd render`.
 #[derive(Args, Debug)]
 pub(super) struct RenderVerbArgs {
-    #[command(flatten)]
-    project: ProjectArgs,
-    #[command(flatten)]
-    clusters: ClusterArgs,
-    #[command(flatten)]
-    render: RenderArgs,
     /// Write one file a target into this folder
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -34,6 +28,12 @@ pub(super) struct RenderVerbArgs {
     /// Show the values of Secrets on stdout
     #[arg(long)]
     show_secrets: bool,
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
+    #[command(flatten)]
+    render: RenderArgs,
 }
 
 /// Runs the verb.

@@ -16,18 +16,18 @@ use crate::ui::Ui;
 /// Arguments of `mcd status`.
 #[derive(Args, Debug)]
 pub(super) struct StatusArgs {
-    #[command(flatten)]
-    project: ProjectArgs,
-    #[command(flatten)]
-    clusters: ClusterArgs,
-    #[command(flatten)]
-    output: OutputArgs,
     /// Wait until all targets are healthy; exit 1 when they are not in time
     #[arg(long)]
     wait: bool,
     /// How long `--wait` waits for a target
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, env = "MCD_TIMEOUT", hide_env = true)]
     timeout: std::time::Duration,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
 }
 
 /// Runs the verb.

@@ -16,9 +16,9 @@ use crate::ui::{Role, Ui};
 #[derive(Args, Debug)]
 pub(super) struct TargetsArgs {
     #[command(flatten)]
-    project: ProjectArgs,
-    #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    project: ProjectArgs,
 }
 
 /// Runs the verb.

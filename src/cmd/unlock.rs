@@ -6,7 +6,7 @@ use super::Outcome;
 use super::args::{ClusterArgs, ConfirmArgs, GlobalArgs, ProjectArgs};
 use super::session::Session;
 use crate::cluster::state::lease;
-use crate::error::Exit;
+use crate::error::{Error, Exit};
 use crate::report::plan::plural;
 use crate::ui::Ui;
 
@@ -14,11 +14,11 @@ use crate::ui::Ui;
 #[derive(Args, Debug)]
 pub(super) struct UnlockArgs {
     #[command(flatten)]
+    confirm: ConfirmArgs,
+    #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     clusters: ClusterArgs,
-    #[command(flatten)]
-    confirm: ConfirmArgs,
 }
 
 /// Runs the verb. A live holder's lock stays: it is refused with exit 6.
@@ -29,7 +29,7 @@ pub(crate) async fn run(args: &UnlockArgs, _global: &GlobalArgs, ui: &Ui) -> Out
         let targets = plural(session.targets.len(), "target");
         let question = format!("Remove the lock of {} in {targets}?", session.project.app);
         if !ui.confirm(&question)? {
-            return Ok(Exit::Blocked);
+            return Err(Error::new(Exit::Blocked, "declined; no lock was removed"));
         }
     }
     let results = session

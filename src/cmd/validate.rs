@@ -20,11 +20,11 @@ use crate::ui::{Role, Ui};
 #[derive(Args, Debug)]
 pub(super) struct ValidateArgs {
     #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     render: RenderArgs,
-    #[command(flatten)]
-    output: OutputArgs,
 }
 
 #[derive(Serialize)]

@@ -14,15 +14,15 @@ use crate::ui::{Role, Ui};
 /// Arguments of `mcd version`.
 #[derive(Args, Debug)]
 pub(super) struct VersionArgs {
+    /// Only mcd's own version: no file is read, no cluster asked
+    #[arg(long)]
+    pub client: bool,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     clusters: ClusterArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    /// Only mcd's own version: no file is read, no cluster asked
-    #[arg(long)]
-    pub client: bool,
 }
 
 #[derive(Serialize)]
