@@ -40,16 +40,19 @@ pub(crate) fn schema(args: &SchemaArgs, ui: &Ui) -> Outcome {
     let text = match args.document {
         Document::Fleet => config::schema(SchemaKind::Fleet),
         Document::Application => config::schema(SchemaKind::Application),
-        Document::Plan => pretty(&schemars::schema_for!(PlanReport)),
-        Document::Run => pretty(&schemars::schema_for!(RunReport)),
-        Document::History => pretty(&schemars::schema_for!(super::history::HistoryReport)),
+        Document::Plan => output::<PlanReport>(),
+        Document::Run => output::<RunReport>(),
+        Document::History => output::<super::history::HistoryReport>(),
     };
     ui.data(&text)?;
     Ok(Exit::Ok)
 }
 
-fn pretty(schema: &schemars::Schema) -> String {
-    let mut text = serde_json::to_string_pretty(schema).unwrap_or_default();
+/// The schema of what is written: what may be left out is not required.
+fn output<T: schemars::JsonSchema>() -> String {
+    let settings = schemars::generate::SchemaSettings::default().for_serialize();
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
     text.push('\n');
     text
 }

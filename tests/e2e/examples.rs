@@ -50,6 +50,15 @@ fn tools(plan: &Value) -> Vec<String> {
         .collect()
 }
 
+/// Whether a document is what its schema says.
+fn fits(world: &World, schema: &str, document: &Value) {
+    let schema = world.ok(0, &["schema", schema]).json();
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let errors: Vec<String> =
+        validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{document:#}");
+}
+
 /// Applies the example, checks that nothing is left to do, and returns the plan before it.
 fn runs(world: &World, objects: usize) -> Value {
     let listed = world.ok(0, &["targets", "-o", "name"]);
@@ -60,6 +69,7 @@ fn runs(world: &World, objects: usize) -> Value {
 
     let plan = world.ok(0, &["plan", "-o", "json"]).json();
     assert_eq!(plan["counts"]["create"], objects);
+    fits(world, "plan", &plan);
     world.ok(2, &["plan", "--detailed-exitcode"]).says(&format!("{objects} to create"));
     let applied = world.ok(0, &["apply", "-y"]);
     assert_eq!(applied.stdout.matches("Healthy").count(), CLUSTERS.len(), "{applied}");
@@ -69,7 +79,10 @@ fn runs(world: &World, objects: usize) -> Value {
         assert_eq!(diff.stdout, "", "{diff}");
         world.ok(0, &[&["plan", "--detailed-exitcode"], verify].concat()).says("no changes");
     }
+    fits(world, "run", &world.ok(0, &["apply", "-y", "-o", "json"]).json());
+    fits(world, "history", &world.ok(0, &["history", "-o", "json"]).json());
     let status = world.ok(0, &["status", "-o", "json"]).json();
+    fits(world, "run", &status);
     for target in status["targets"].as_array().expect("targets") {
         assert_eq!(target["state"], "healthy", "{target:#}");
         assert_eq!(target["release"], 1, "{target:#}");
@@ -182,6 +195,14 @@ fn helm() {
     let banner =
         world.live("eu-west", &format!("banner.{}.mcd.dev", world.namespace.name()), "orders");
     assert_eq!(banner["spec"]["text"], "Orders are shipped from Exampleton.");
+
+    // What each rendering gives otherwise is found without a cluster, and its values are not told.
+    let file = world.write(
+        "chart/templates/pw.yaml",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: pw}\nstringData: {p: {{ randAlphaNum 9 }}}\n",
+    );
+    world.ok(4, &["validate"]).says("Secret pw: each rendering gives another `.data.p`");
+    std::fs::remove_file(file).expect("remove");
 
     // A definition stays unless it is asked for: others may have objects of it.
     goes_but_for_the_definition(&world);
