@@ -380,11 +380,15 @@ impl Status<'_> {
             return Refusal::Moved;
         }
         let too_large = |(field, message): &&(&str, &str)| {
-            message.starts_with("Too long") && ["", "data", "metadata.annotations"].contains(field)
+            // A ConfigMap as a whole is `[]`.
+            message.starts_with("Too long")
+                && ["", "[]", "data", "metadata.annotations"].contains(field)
         };
         if let Some((field, message)) = causes.iter().find(too_large) {
-            let field = if field.is_empty() { "the object" } else { field };
-            let message = format!("`{field}`: {}", without_value(message));
+            let message = match *field {
+                "" | "[]" => without_value(message),
+                field => format!("`{field}`: {}", without_value(message)),
+            };
             return Refusal::TooLarge { message };
         }
         if causes.is_empty() {

@@ -133,7 +133,8 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
 
 fn details(object: &ObjectReport, text: &mut String) {
     if object.action != "create" {
-        for field in &object.fields {
+        // An object that would be new is refused as a whole: its fields say nothing.
+        for field in object.fields.iter().filter(|field| !field.path.is_empty()) {
             let change = match (&field.before, &field.after) {
                 (Some(before), Some(after)) if field.op != "move" => {
                     let (old, new) = (value(before), value(after));

@@ -6,6 +6,7 @@ mod crash;
 mod examples;
 mod fast_path;
 mod faults;
+mod refusals;
 mod secrets;
 mod support;
 mod takeover;

@@ -401,6 +401,10 @@ fn sizes_have_three_answers() {
         invalid("Secret", &[("FieldValueTooLong", "data", message)]),
         Refusal::TooLarge { message: text("`data`: too long: may not be more than 1048576 bytes") }
     );
+    assert_eq!(
+        invalid("ConfigMap", &[("FieldValueTooLong", "[]", message)]),
+        Refusal::TooLarge { message: text("too long: may not be more than 1048576 bytes") }
+    );
     let message = "Too long: may not be more than 262144 bytes";
     assert_eq!(
         invalid("ConfigMap", &[("FieldValueTooLong", "metadata.annotations", message)]),
