@@ -52,6 +52,8 @@ pub(super) struct ApplyArgs {
 }
 
 type Ready = (Job, Rendered, Observed);
+/// A target that is ready to be applied, or why it is not.
+type Planned = (Arc<Target>, Result<Ready, Vec<Error>>);
 
 /// Runs the verb.
 pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
@@ -142,7 +144,7 @@ async fn about(session: &Session) -> About {
 async fn carry_out(
     args: &ApplyArgs,
     session: &Session,
-    planned: Vec<(Arc<Target>, Result<Ready, Vec<Error>>)>,
+    planned: Vec<Planned>,
     exit: Exit,
 ) -> (RunReport, Exit) {
     let about = about(session).await;
@@ -265,10 +267,7 @@ fn not_staged(target: &Target, errors: &[Error]) -> TargetReport {
     TargetReport { message: "not applied".to_owned(), ..failed(target, errors) }
 }
 
-fn not_written(
-    session: &Session,
-    planned: &[(Arc<Target>, Result<Ready, Vec<Error>>)],
-) -> RunReport {
+fn not_written(session: &Session, planned: &[Planned]) -> RunReport {
     let targets = planned
         .iter()
         .map(|(target, result)| match result {
@@ -360,7 +359,7 @@ fn hints(report: &RunReport) -> Vec<String> {
 pub(crate) fn show(report: &RunReport, output: Output, ui: &Ui) -> Result<(), Error> {
     match output {
         Output::Table => {
-            ui.data(&crate::report::run::text(report, jiff::Timestamp::now(), ui.out()))?
+            ui.data(&crate::report::run::text(report, jiff::Timestamp::now(), ui.out()))?;
         }
         Output::Json | Output::Yaml => document(report, output, ui)?,
         Output::Name => {
