@@ -254,7 +254,7 @@ impl TargetPlanReport {
             state: state.to_owned(),
             tool: plan.tool.as_ref().map(|tool| ToolReport {
                 name: tool.name.to_string(),
-                version: tool.version.to_string(),
+                version: tool.version.clone(),
             }),
             server_version: Some(plan.server_version.clone()),
             counts,
