@@ -56,12 +56,15 @@ The clusters keep running. To go on by hand, in this shell:
     cd {}
 
     mcd diff                             # nothing: what runs is what is written
-    $EDITOR mcd.yaml                     # change something, then
-    mcd plan && mcd apply
-    kubectl --context us-east get pods --all-namespaces
+    mcd plan --var tag=1.29              # what another image would change
+    mcd apply --var tag=1.29
+    kubectl --context us-east -n quickstart get pods
+    mcd history
     mcd delete                           # take it away again
 
     cargo testbed down                   # end the clusters
+
+More: examples/README.md, docs/manual.md
 ",
         example.display()
     ));
@@ -78,7 +81,15 @@ fn repository() -> PathBuf {
 /// Builds `mcd` as cargo builds everything else here; where the binary is.
 fn build_mcd(root: &Path) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(&cargo)
+    let mut command = Command::new(&cargo);
+    // What `cargo run` says of this package would make build scripts of dependencies run again.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| text.starts_with(prefix)) {
+            command.env_remove(&name);
+        }
+    }
+    let output = command
         .args(["build", "--package", "mcd", "--bin", "mcd"])
         .arg("--message-format=json-render-diagnostics")
         .current_dir(root)
