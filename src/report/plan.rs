@@ -114,7 +114,7 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         let _ = writeln!(text, "{}", look.paint(Role::Warn, &line));
     }
     for hook in &target.hooks {
-        let _ = writeln!(text, "  - {}: a helm hook, not applied", name(hook));
+        let _ = writeln!(text, "  · {}: a helm hook, not applied", name(hook));
     }
     if let Some(why) = &target.unfinished
         && text.is_empty()
