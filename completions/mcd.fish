@@ -72,8 +72,8 @@ complete -c mcd -n "__fish_mcd_using_subcommand validate" -l fleet -d 'The fleet
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l var -d 'Set a variable of the application file; may be repeated' -r
-complete -c mcd -n "__fish_mcd_using_subcommand validate" -l kustomize-bin -d 'Use this kustomize (it must still satisfy each target\'s version)' -r -F
-complete -c mcd -n "__fish_mcd_using_subcommand validate" -l helm-bin -d 'Use this helm (it must still satisfy each target\'s version)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand validate" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand validate" -l helm-bin -d 'Use this helm, for the targets whose version it satisfies' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l tool-timeout -d 'How long one run of kustomize or helm may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
 always\t'Always'
@@ -93,8 +93,8 @@ complete -c mcd -n "__fish_mcd_using_subcommand render" -l as -d 'Act as this us
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l as-group -d 'Act as a member of this group; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l concurrency -d 'How many targets at once; default: all' -r
-complete -c mcd -n "__fish_mcd_using_subcommand render" -l kustomize-bin -d 'Use this kustomize (it must still satisfy each target\'s version)' -r -F
-complete -c mcd -n "__fish_mcd_using_subcommand render" -l helm-bin -d 'Use this helm (it must still satisfy each target\'s version)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand render" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand render" -l helm-bin -d 'Use this helm, for the targets whose version it satisfies' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l tool-timeout -d 'How long one run of kustomize or helm may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
 always\t'Always'
@@ -120,8 +120,8 @@ complete -c mcd -n "__fish_mcd_using_subcommand diff" -l as -d 'Act as this user
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l as-group -d 'Act as a member of this group; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l concurrency -d 'How many targets at once; default: all' -r
-complete -c mcd -n "__fish_mcd_using_subcommand diff" -l kustomize-bin -d 'Use this kustomize (it must still satisfy each target\'s version)' -r -F
-complete -c mcd -n "__fish_mcd_using_subcommand diff" -l helm-bin -d 'Use this helm (it must still satisfy each target\'s version)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l helm-bin -d 'Use this helm, for the targets whose version it satisfies' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l tool-timeout -d 'How long one run of kustomize or helm may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
 always\t'Always'
@@ -146,8 +146,8 @@ complete -c mcd -n "__fish_mcd_using_subcommand plan" -l as -d 'Act as this user
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l as-group -d 'Act as a member of this group; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l concurrency -d 'How many targets at once; default: all' -r
-complete -c mcd -n "__fish_mcd_using_subcommand plan" -l kustomize-bin -d 'Use this kustomize (it must still satisfy each target\'s version)' -r -F
-complete -c mcd -n "__fish_mcd_using_subcommand plan" -l helm-bin -d 'Use this helm (it must still satisfy each target\'s version)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l helm-bin -d 'Use this helm, for the targets whose version it satisfies' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l tool-timeout -d 'How long one run of kustomize or helm may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
 always\t'Always'
@@ -176,8 +176,8 @@ complete -c mcd -n "__fish_mcd_using_subcommand apply" -l as -d 'Act as this use
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l as-group -d 'Act as a member of this group; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l concurrency -d 'How many targets at once; default: all' -r
-complete -c mcd -n "__fish_mcd_using_subcommand apply" -l kustomize-bin -d 'Use this kustomize (it must still satisfy each target\'s version)' -r -F
-complete -c mcd -n "__fish_mcd_using_subcommand apply" -l helm-bin -d 'Use this helm (it must still satisfy each target\'s version)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l helm-bin -d 'Use this helm, for the targets whose version it satisfies' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l tool-timeout -d 'How long one run of kustomize or helm may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
 always\t'Always'

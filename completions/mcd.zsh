@@ -84,8 +84,8 @@ name\:"One name a line"))' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
-'--kustomize-bin=[Use this kustomize (it must still satisfy each target'\''s version)]:PATH:_files' \
-'--helm-bin=[Use this helm (it must still satisfy each target'\''s version)]:PATH:_files' \
+'--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
+'--helm-bin=[Use this helm, for the targets whose version it satisfies]:PATH:_files' \
 '--tool-timeout=[How long one run of kustomize or helm may take]:DURATION:_default' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
 always\:"Always"
@@ -115,8 +115,8 @@ _arguments "${_arguments_options[@]}" : \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
-'--kustomize-bin=[Use this kustomize (it must still satisfy each target'\''s version)]:PATH:_files' \
-'--helm-bin=[Use this helm (it must still satisfy each target'\''s version)]:PATH:_files' \
+'--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
+'--helm-bin=[Use this helm, for the targets whose version it satisfies]:PATH:_files' \
 '--tool-timeout=[How long one run of kustomize or helm may take]:DURATION:_default' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
 always\:"Always"
@@ -156,8 +156,8 @@ name\:"One name a line"))' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
-'--kustomize-bin=[Use this kustomize (it must still satisfy each target'\''s version)]:PATH:_files' \
-'--helm-bin=[Use this helm (it must still satisfy each target'\''s version)]:PATH:_files' \
+'--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
+'--helm-bin=[Use this helm, for the targets whose version it satisfies]:PATH:_files' \
 '--tool-timeout=[How long one run of kustomize or helm may take]:DURATION:_default' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
 always\:"Always"
@@ -196,8 +196,8 @@ name\:"One name a line"))' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
-'--kustomize-bin=[Use this kustomize (it must still satisfy each target'\''s version)]:PATH:_files' \
-'--helm-bin=[Use this helm (it must still satisfy each target'\''s version)]:PATH:_files' \
+'--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
+'--helm-bin=[Use this helm, for the targets whose version it satisfies]:PATH:_files' \
 '--tool-timeout=[How long one run of kustomize or helm may take]:DURATION:_default' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
 always\:"Always"
@@ -239,8 +239,8 @@ name\:"One name a line"))' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
-'--kustomize-bin=[Use this kustomize (it must still satisfy each target'\''s version)]:PATH:_files' \
-'--helm-bin=[Use this helm (it must still satisfy each target'\''s version)]:PATH:_files' \
+'--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
+'--helm-bin=[Use this helm, for the targets whose version it satisfies]:PATH:_files' \
 '--tool-timeout=[How long one run of kustomize or helm may take]:DURATION:_default' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
 always\:"Always"

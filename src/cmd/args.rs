@@ -132,11 +132,11 @@ impl ClusterArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Rendering")]
 pub struct RenderArgs {
-    /// Use this kustomize (it must still satisfy each target's version)
+    /// Use this kustomize, for the targets whose version it satisfies
     #[arg(long, value_name = "PATH", env = "MCD_KUSTOMIZE_BIN", hide_env = true)]
     pub kustomize_bin: Option<PathBuf>,
 
-    /// Use this helm (it must still satisfy each target's version)
+    /// Use this helm, for the targets whose version it satisfies
     #[arg(long, value_name = "PATH", env = "MCD_HELM_BIN", hide_env = true)]
     pub helm_bin: Option<PathBuf>,
 

@@ -94,7 +94,7 @@ pub(super) struct Finder {
 impl Finder {
     /// The first candidate that satisfies the requirement. `fleet` is the fleet's `tools:`.
     ///
-    /// Errors: exit 3 for a requirement that cannot be read or a `--…-bin` that cannot be run,
+    /// Errors: exit 3 for a requirement that cannot be read or a `--…-bin` that is no such tool,
     /// exit 4 when no candidate satisfies it, with all that were found.
     pub(super) async fn find(
         &self,
@@ -129,6 +129,14 @@ impl Finder {
                 continue;
             }
             let answer = self.ask(tool, &candidate.path, options, runner).await?;
+            if let (Place::Flag, Answer::Failed(why)) = (candidate.place, &answer) {
+                return Err(Error::config(format!(
+                    "`{}` names `{}`, which does not say its version",
+                    tool.flag(),
+                    options.shown(&candidate.path)
+                ))
+                .because(format!("`{}` {why}", tool.version_args().join(" "))));
+            }
             if let Some(version) = accepted(&answer, candidate, requirement.as_ref()) {
                 return Ok(Found { tool, version, path: candidate.path.clone() });
             }

@@ -161,4 +161,15 @@ async fn mistakes_are_named() {
         "`--kustomize-bin` names `nowhere/kustomize`, which is not a file that can be run"
     );
     assert_eq!(error.exit(), Exit::Config);
+
+    // Another program is not passed over in silence.
+    bed.tool("bin/ls", "echo 'no such option' >&2; exit 2");
+    bed.options.kustomize_bin = Some("bin/ls".into());
+    let error = bed.find("", &Fleet::new()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`--kustomize-bin` names `bin/ls`, which does not say its version: `version` ended with \
+         exit code 2: no such option"
+    );
+    assert_eq!(error.exit(), Exit::Config);
 }
