@@ -56,11 +56,12 @@ impl Exit {
         }
     }
 
-    /// Where the code stands when several apply: the lowest rank wins (design §3).
+    /// Where the code stands when several apply: the lowest rank wins (design §3). What a signal
+    /// cut short says `Interrupted`, whichever it was; who heard it knows better.
     fn rank(self) -> u8 {
         match self {
-            Exit::Interrupted => 0,
-            Exit::Terminated => 1,
+            Exit::Terminated => 0,
+            Exit::Interrupted => 1,
             Exit::Config => 2,
             Exit::Manifest => 3,
             Exit::Policy => 4,
@@ -279,8 +280,8 @@ mod tests {
     #[test]
     fn the_first_of_the_documented_order_wins() {
         let order = [
-            Exit::Interrupted,
             Exit::Terminated,
+            Exit::Interrupted,
             Exit::Config,
             Exit::Manifest,
             Exit::Policy,
