@@ -529,7 +529,8 @@ proptest::proptest! {
         prefix in "(|failed calling webhook |admission webhook \"x\" denied the request: |Invalid value: |failed to create typed patch object \\(a\\): |x is forbidden: |exceeded quota: |User \"u\" cannot |.data.p: expected string, got )",
         tail in "[\"'{}:,. \\\\a-zé\n]{0,30}",
     ) {
-        let message = format!("{prefix}{tail}hunter2");
+        // Where a server puts a value; as a part of a path it would be a key, which is shown.
+        let message = format!("{prefix}{tail}: hunter2");
         let details = json!({"causes": [{"field": "data[p]", "reason": "FieldManagerConflict", "message": prefix}]});
         let body = status(code, &reason, &message, &details);
         let kind = classify(code, "application/json", &body, &object("Secret"));
