@@ -37,6 +37,8 @@ pub(super) struct Scene {
     pub(super) scaled: BTreeSet<ObjectId>,
     /// Namespaces that this apply makes.
     pub(super) namespaces: BTreeSet<String>,
+    /// Those of them that were made before everything else: state had to go into them.
+    pub(super) made: BTreeSet<ObjectId>,
     pub(super) prepared: Vec<Prepared>,
     pub(super) options: PlanOptions,
 }

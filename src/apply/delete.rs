@@ -153,6 +153,12 @@ pub async fn delete(
     job.events.phase(Phase::Deleting);
     let mut result = delete_objects(job, deletion, options, &guard.fence(), &mut done).await;
     let all = deletion.kept.is_empty() && options.wait.is_some();
+    // A namespace takes the state in it along, the lock too.
+    let is_its_own = |c: &Condemned| c.id.kind == "Namespace" && c.id.name == job.names.namespace;
+    if result.is_ok() && deletion.delete.iter().any(is_its_own) {
+        guard.remove().await.ok();
+        return (done, Ok(()));
+    }
     if result.is_ok() {
         result = if all {
             job.store.remove().await

@@ -3,7 +3,7 @@
 //! record. Whoever comes after a crash finds a record that knows everything that may exist, and
 //! goes on from there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::job::Job;
@@ -12,7 +12,7 @@ use super::wait::{Look, Subject, wait};
 use super::write::{Progress, write_all};
 use crate::cluster::state::lease::Fence;
 use crate::cluster::state::{About, Digests, Key, Record, Release, ReleaseState, ReleaseSummary};
-use crate::cluster::{CallErrorKind, Refusal};
+use crate::cluster::{Apply, CallErrorKind, Refusal};
 use crate::error::{Error, Exit};
 use crate::event::{Phase, Verb};
 use crate::health::Own;
@@ -76,11 +76,11 @@ pub async fn apply(
 async fn locked(
     job: &Job,
     rendered: &Rendered,
-    observed: Observed,
+    mut observed: Observed,
     options: &ApplyOptions,
     applied: &mut Applied,
 ) -> Result<(), Error> {
-    ensure_namespace(job, &observed).await?;
+    observed.scene.made = ensure_namespaces(job, &observed).await?;
     let guard = job.lock().await?;
     let result = run(job, rendered, observed, options, &guard.fence(), applied).await;
     let released = guard.release().await;
@@ -218,9 +218,11 @@ fn difference(approved: &TargetPlan, again: &TargetPlan) -> Option<String> {
     }
 }
 
-/// Makes the namespace that objects and state go into, when the application says so or brings it.
-async fn ensure_namespace(job: &Job, observed: &Observed) -> Result<(), Error> {
+/// Makes the namespaces that objects and state go into: as the set says, when it brings them, and
+/// bare when the application says so. Returns those it made.
+async fn ensure_namespaces(job: &Job, observed: &Observed) -> Result<BTreeSet<ObjectId>, Error> {
     let target = &job.target;
+    let mut made = BTreeSet::new();
     let mut wanted = vec![target.state_namespace.clone()];
     if target.namespace != target.state_namespace {
         wanted.push(target.namespace.clone());
@@ -253,16 +255,19 @@ async fn ensure_namespace(job: &Job, observed: &Observed) -> Result<(), Error> {
             }
             Err(error) => return Err(error),
         }
-        let in_set = observed.plan.objects.iter().find(|o| o.id == id);
         let manager = job.names.manager.as_str();
-        let body = match in_set {
-            // Brought by the set: made here bare, and applied with everything else.
-            Some(_) => serde_json::json!({
-                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}
-            }),
-            None if creates => serde_json::json!({
-                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}
-            }),
+        let sent = match observed.plan.objects.iter().find(|o| o.id == id) {
+            Some(own) => {
+                let how = Apply { manager, force: false, dry_run: false };
+                let applied = job.cluster.apply(&namespaces, None, &name, &own.manifest, how).await;
+                applied.map(|_| ())
+            }
+            None if creates => {
+                let body = serde_json::json!({
+                    "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}
+                });
+                job.cluster.create(&namespaces, None, &body, manager).await.map(|_| ())
+            }
             None => {
                 return Err(Error::new(Exit::Manifest, "does not exist")
                     .in_target(&target.name)
@@ -270,13 +275,15 @@ async fn ensure_namespace(job: &Job, observed: &Observed) -> Result<(), Error> {
                     .hint("set `createNamespace: true`, or create it first"));
             }
         };
-        match job.cluster.create(&namespaces, None, &body, manager).await {
-            Ok(_) => {}
+        match sent {
+            Ok(()) => {
+                made.insert(id);
+            }
             Err(error) if matches!(error.kind, CallErrorKind::Refused(Refusal::AlreadyExists)) => {}
             Err(error) => return Err(job.failed(error, Some(&id))),
         }
     }
-    Ok(())
+    Ok(made)
 }
 
 /// Whether the server took a dry run in the namespace.

@@ -139,6 +139,7 @@ pub async fn observe(
         looked_up,
         scaled,
         namespaces,
+        made: BTreeSet::new(),
         prepared,
         options,
     };

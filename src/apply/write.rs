@@ -157,6 +157,9 @@ async fn write(job: &Job, scene: &Scene, planned: &ObjectPlan) -> Result<Written
     let mut plan = planned.clone();
     for _ in 0..TRIES {
         match attempt(job, &plan, &resource).await? {
+            Some(written) if scene.made.contains(id) => {
+                return Ok(Written { verb: Verb::Created, ..written });
+            }
             Some(written) => return Ok(written),
             None => {
                 let Some(live) = job.get(&resource, id).await? else {
