@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testbed::{Bed, Context, Fault, Match, Proxy, Reply, User};
 
-use crate::support::{CLUSTERS, World, web};
+use crate::support::{CLUSTERS, Run, World, web};
 
 /// Three clusters, the second of which is behind a proxy.
 fn proxied(prefix: &str) -> (World, Proxy) {
@@ -289,6 +289,34 @@ fn an_image_that_cannot_be_pulled_is_the_reason() {
     apply.says("us-east").says("web:pull-error").says("ImagePullBackOff");
     let status = world.mcd(&["status"]);
     status.says("ImagePullBackOff");
+}
+
+/// A cluster that goes away in the middle: what was written is said, the others go on, and the next
+/// run finishes it.
+#[test]
+fn a_cluster_that_goes_away_in_the_middle() {
+    let (world, proxy) = proxied("middle");
+    let hold = proxy.hold(Match::writes().path("/deployments/"));
+    let child = world.start(&["apply", "-y", "-o", "json", "--request-timeout=5s"]);
+    hold.wait(Duration::from_secs(30));
+    let started = Instant::now();
+    proxy.refuse();
+    let run = Run::of(child.wait_with_output().unwrap());
+    hold.release();
+    assert!(started.elapsed() < Duration::from_secs(40), "{:?}\n{run}", started.elapsed());
+    assert_eq!(run.code, 9, "{run}");
+    let report = run.json();
+    let failed = target(&report, "us-west");
+    assert_eq!(failed["state"], "unreachable", "{report:#}");
+    assert_eq!(failed["objects"]["created"], 2, "{report:#}");
+    assert!(failed["errors"].to_string().contains("connection refused"), "{report:#}");
+    for name in ["us-east", "eu-west"] {
+        assert_eq!(target(&report, name)["state"], "healthy", "{report:#}");
+    }
+    proxy.open();
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    world.ok(0, &["diff", "--verify"]);
+    world.ok(0, &["delete", "-y"]).says("3 deleted");
 }
 
 /// An answer that is lost leaves the run in doubt; the next one finds out.

@@ -3,10 +3,19 @@
 
 mod apply;
 mod crash;
+mod delete;
 mod examples;
+mod exit_codes;
 mod fast_path;
 mod faults;
+mod files;
+mod interrupt;
+mod locks;
+mod moved;
+mod order;
+mod pipes;
 mod refusals;
 mod secrets;
+mod state;
 mod support;
 mod takeover;

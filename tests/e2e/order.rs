@@ -138,6 +138,15 @@ fn a_namespace_that_is_made_and_not_owned() {
     assert!(live["metadata"]["labels"]["mcd.dev/app"].is_null(), "{live:#}");
     world.ok(0, &["delete", "-y"]).says("3 deleted");
     cluster.get(&format!("/api/v1/namespaces/{name}"));
+    // It becomes the application's when the manifests bring it.
+    let own = format!("---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}}}\n");
+    world.write("k8s/all.yaml", &(web("web:1") + &own));
+    world.ok(0, &["apply", "-y"]);
+    world.ok(0, &["diff"]);
+    world.ok(0, &["diff", "--verify"]);
+    let live = cluster.get(&format!("/api/v1/namespaces/{name}"));
+    assert_eq!(live["metadata"]["labels"]["kubernetes.io/metadata.name"], name.as_str());
+    assert!(!live["metadata"]["labels"]["mcd.dev/app"].is_null(), "{live:#}");
 }
 
 /// A selector that is narrowed to what is not there yet would be an outage.

@@ -1,0 +1,92 @@
+//! State that is lost, damaged or of another version.
+
+use serde_json::json;
+
+use crate::support::{World, web};
+
+fn applied(prefix: &str) -> World {
+    let world = World::new(prefix);
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web("web:1"));
+    world.ok(0, &["apply", "-y"]);
+    world
+}
+
+fn generation(world: &World) -> serde_json::Value {
+    world.live("us-east", "deployment", "web")["metadata"]["generation"].clone()
+}
+
+/// Whoever deletes the record loses history, and nothing else.
+#[test]
+fn a_record_that_is_gone() {
+    let world = applied("no-record");
+    let before = generation(&world);
+    world.kubectl("us-east", &["delete", "secret", "mcd.web"]);
+    world.ok(0, &["plan", "--detailed-exitcode"]).says("0 to create, 0 to change");
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    assert_eq!(generation(&world), before, "nothing restarts");
+    world.ok(0, &["diff"]);
+    let history = world.ok(0, &["history", "-o", "json"]).json();
+    assert_eq!(history["targets"][0]["releases"][0]["number"], 2, "{history:#}");
+    world.ok(0, &["delete", "-y"]).says("3 deleted");
+    assert_eq!(world.kubectl("us-east", &["get", "secret,lease", "-o", "name"]), "");
+}
+
+#[test]
+fn a_key_that_is_gone() {
+    let world = applied("no-key");
+    world.kubectl("us-east", &["delete", "secret", "mcd-key.web"]);
+    world.mcd(&["plan"]);
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    world.ok(0, &["diff"]);
+    world.ok(0, &["diff", "--verify"]);
+    world.write("k8s/web.yaml", &web("web:2"));
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    world.ok(0, &["diff"]);
+}
+
+#[test]
+fn a_record_that_is_damaged_is_named() {
+    let world = applied("damaged");
+    let record = world.live("us-east", "secret", "mcd.web");
+    let keys: Vec<&String> = record["data"].as_object().unwrap().keys().collect();
+    let data: serde_json::Map<_, _> =
+        keys.iter().map(|key| ((*key).clone(), json!("bm90IGEgcmVjb3Jk"))).collect();
+    let patch = json!({"data": data}).to_string();
+    world.kubectl("us-east", &["patch", "secret", "mcd.web", "--type=merge", "-p", &patch]);
+    for verb in [&["plan"][..], &["status"], &["history"], &["apply", "-y"], &["delete", "-y"]] {
+        let run = world.mcd(verb);
+        assert!(![0, 101, 2].contains(&run.code), "{verb:?} {run}");
+        run.says("us-east").says("mcd.web");
+    }
+    assert!(world.exists("us-east", "deployment", "web"));
+}
+
+/// An inventory that a hand thinned out or a release that is gone.
+#[test]
+fn a_release_that_is_gone() {
+    let world = applied("no-release");
+    world.kubectl("us-east", &["delete", "secret", "mcd-release.web.1"]);
+    world.ok(0, &["apply", "-y"]);
+    world.write("k8s/web.yaml", &web("web:2"));
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    let history = world.ok(0, &["history", "-o", "json"]).json();
+    assert_eq!(history["targets"][0]["active"], 2, "{history:#}");
+    world.ok(0, &["delete", "-y"]).says("3 deleted");
+}
+
+/// Ten releases and the state that they need, no more.
+#[test]
+fn old_releases_go() {
+    let world = applied("retention");
+    for n in 2..=13 {
+        world.write("k8s/web.yaml", &web(&format!("web:{n}")));
+        world.ok(0, &["apply", "-y", "--wait=false"]);
+    }
+    let secrets = world.kubectl("us-east", &["get", "secret", "-o", "name"]);
+    let releases = secrets.lines().filter(|name| name.contains("mcd-release.")).count();
+    assert!((10..=11).contains(&releases), "{secrets}");
+    let history = world.ok(0, &["history", "-o", "json"]).json();
+    let listed = history["targets"][0]["releases"].as_array().unwrap();
+    assert_eq!((listed.len(), &listed[0]["number"]), (10, &json!(13)));
+}
