@@ -319,6 +319,61 @@ fn a_cluster_that_goes_away_in_the_middle() {
     world.ok(0, &["delete", "-y"]).says("3 deleted");
 }
 
+/// Every write refused once, for the moment: each is made again, and said so.
+#[test]
+fn a_server_that_is_busy_at_every_write() {
+    let (world, proxy) = single("busy-write");
+    let seen = std::sync::Mutex::new(std::collections::HashSet::new());
+    let first =
+        move |r: &testbed::Request| seen.lock().unwrap().insert(format!("{} {}", r.method, r.path));
+    proxy.inject(Match::writes().when(first), Fault::status(503));
+    let apply = world.ok(0, &["apply", "-y", "-v"]);
+    apply.says("PATCH Deployment").says("POST Secret").says("503").says("Healthy");
+    world.ok(0, &["diff", "--verify"]);
+    world.ok(0, &["delete", "-y"]).says("3 deleted");
+}
+
+/// Not every answer is one of an API server.
+#[test]
+fn a_page_instead_of_an_answer() {
+    let (world, proxy) = single("page");
+    let page = Reply::status(200).body("text/html", "<h1>Please log in as hunter2</h1>");
+    proxy.inject(Match::any(), Fault::Answer(page));
+    for args in [&["plan"][..], &["status"], &["apply", "-y"], &["delete", "-y"]] {
+        let run = world.ok(9, args);
+        run.says("us-east").says("cannot be used").says("text/html").hides("hunter2");
+    }
+    proxy.heal();
+    // Half an answer is asked for again.
+    proxy.inject(Match::any().method("GET").path("/api/v1/").times(3), Fault::Cut(20));
+    world.ok(0, &["plan"]).says("again");
+}
+
+#[test]
+fn a_certificate_of_someone_else() {
+    let bed = Bed::shared();
+    let context = Context::of(bed.cluster("us-east")).trusting(bed.cluster("eu-west"));
+    let world = World::with_contexts("ca", &[context]);
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web("web:1"));
+    world.ok(9, &["plan"]).says("us-east").says("certificate").says("certificate-authority-data");
+}
+
+/// Rights in one namespace are enough for everything.
+#[test]
+fn who_may_do_everything_in_the_namespace_needs_no_more() {
+    let world = as_user("least", User::named("deployer"));
+    grant(&world, "deployer", &["get", "list", "watch", "create", "patch", "update", "delete"]);
+    world.ok(2, &["plan", "--detailed-exitcode"]).says("3 to create").hides("not verified");
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    world.ok(0, &["diff", "--verify"]);
+    world.ok(0, &["status", "--wait", "--timeout=20s"]).says("Healthy");
+    world.write("k8s/web.yaml", &web("web:2"));
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    world.ok(0, &["history"]);
+    world.ok(0, &["delete", "-y"]).says("3 deleted");
+}
+
 /// An answer that is lost leaves the run in doubt; the next one finds out.
 #[test]
 fn a_lost_answer_to_any_write_is_found_out() {
@@ -335,5 +390,21 @@ fn a_lost_answer_to_any_write_is_found_out() {
         world.ok(0, &["diff", "--verify"]);
         let history = world.ok(0, &["history", "-o", "json"]).json();
         assert_eq!(history["targets"][0]["releases"][0]["state"], "active", "write {n}");
+    }
+    // The writes that take an object over from kubectl.
+    let old = web("web:1").replace("data: {greeting", "data: {legacy: x, greeting");
+    for kind in ["/configmaps/", "/deployments/", "/services/"] {
+        for n in 0..2 {
+            world.ok(0, &["delete", "-y"]);
+            world.kubectl_apply("us-east", &old);
+            proxy.inject(Match::writes().path(kind).skip(n).times(1), Fault::ResetAfter);
+            let apply = world.mcd(&["apply", "-y"]);
+            proxy.heal();
+            assert!([0, 9].contains(&apply.code), "{kind} {n}: {apply}");
+            world.ok(0, &["apply", "-y"]).says("Healthy");
+            world.ok(0, &["diff", "--verify"]);
+            let live = world.live("us-east", "configmap", "web");
+            assert_eq!(live["data"], json!({"greeting": "hello"}));
+        }
     }
 }

@@ -75,6 +75,45 @@ fn a_release_that_is_gone() {
     world.ok(0, &["delete", "-y"]).says("3 deleted");
 }
 
+/// State in a namespace of its own, Secrets in a third, and names as long as they may be.
+#[test]
+fn state_elsewhere_and_long_names() {
+    let world = World::new(&"long-".repeat(9));
+    let state = world.bed.namespace("state");
+    let third = world.bed.namespace("third");
+    let name = format!("a{}z", "b".repeat(38));
+    world.application(
+        &["us-east"],
+        &format!("render: {{manifests: [k8s/]}}\nstateNamespace: {}\n", state.name()),
+    );
+    let file = std::fs::read_to_string(world.path().join("mcd.yaml")).unwrap();
+    world.write(
+        "mcd.yaml",
+        &file.replace("metadata: {name: web}", &format!("metadata: {{name: {name}}}")),
+    );
+    let secret = format!(
+        "---\napiVersion: v1\nkind: Secret\nmetadata: {{name: web, namespace: {}}}\nstringData: {{a: b}}\n",
+        third.name()
+    );
+    for image in ["web:1", "web:2"] {
+        world.write("k8s/web.yaml", &(web(image) + &secret));
+        world.ok(0, &["apply", "-y"]).says("Healthy");
+        world.ok(0, &["diff"]);
+        world.ok(0, &["diff", "--verify"]);
+    }
+    let status = world.ok(0, &["status", "-o", "json"]).json();
+    assert_eq!(status["targets"][0]["release"], 2, "{status:#}");
+    let secrets = |namespace: &str| {
+        let path = format!("/api/v1/namespaces/{namespace}/secrets");
+        world.cluster("us-east").get(&path)["items"].as_array().unwrap().len()
+    };
+    // What is secret stays in the namespace that it is for.
+    assert_eq!((secrets(world.namespace.name()), secrets(third.name())), (0, 3));
+    assert_eq!(secrets(state.name()), 4, "record, key, two releases");
+    world.ok(0, &["delete", "-y"]).says("4 deleted");
+    assert_eq!((secrets(state.name()), secrets(third.name())), (0, 0));
+}
+
 /// Ten releases and the state that they need, no more.
 #[test]
 fn old_releases_go() {
