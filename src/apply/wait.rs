@@ -17,7 +17,7 @@ use crate::event::Phase;
 use crate::health::{
     self, Health, Own, Readiness, Summary, Surroundings, Verdict, aggregate, cause, readiness,
 };
-use crate::manifest::{Gvk, ObjectId};
+use crate::manifest::{Gvk, ObjectId, Scrubber};
 
 /// The first pause between two looks; each is half as long again as the one before, up to
 /// [`LONGEST_PAUSE`].
@@ -149,7 +149,7 @@ impl<'a> Watcher<'a> {
         let now = self.job.cluster.now();
         for subject in open {
             let around = around.at(now);
-            let verdict = match live.get(&subject.id) {
+            let mut verdict = match live.get(&subject.id) {
                 Some(object) => {
                     let mut verdict = health::health(object, &subject.own, &around);
                     if let Some(pods) = readiness(object, &subject.own) {
@@ -164,6 +164,7 @@ impl<'a> Watcher<'a> {
                     health::gone(&subject.applied, &subject.own, last, &around)
                 }
             };
+            scrub(&mut verdict, &self.job.scrubber);
             self.verdicts.insert(subject.id.clone(), verdict);
         }
         Ok(())
@@ -277,6 +278,20 @@ fn explain(verdict: &mut Verdict, object: &Value, around: &Surroundings<'_>) {
         && !reason.contains(&cause)
     {
         *reason = format!("{reason}: {cause}");
+    }
+}
+
+/// Conditions, events and messages of containers are texts of others.
+fn scrub(verdict: &mut Verdict, scrubber: &Scrubber) {
+    match &mut verdict.health {
+        Health::Progressing(reason)
+        | Health::Failed(reason)
+        | Health::Paused(reason)
+        | Health::Unknown(reason) => *reason = scrubber.scrub(reason),
+        Health::Healthy => {}
+    }
+    for note in &mut verdict.notes {
+        *note = scrubber.scrub(note);
     }
 }
 

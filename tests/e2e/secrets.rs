@@ -302,6 +302,48 @@ fn values_that_helm_quotes_are_not_quoted() {
     }
 }
 
+/// What pods and controllers say of themselves.
+#[test]
+fn a_reason_that_quotes_a_secret_is_not_quoted() {
+    let world = World::new("secrets-reason");
+    world.plain(&["us-east"]);
+    let vault = Vault::new(&world, &["hunter2-first"]);
+    world.write("k8s/secret.yaml", &secret("hunter2-first", "1"));
+    world.write("k8s/web.yaml", &crate::support::web("web:never-ready"));
+    vault.run(0, &["apply", "-y", "--wait=false"]);
+    let namespace = world.namespace.name();
+    let pods = format!("/api/v1/namespaces/{namespace}/pods");
+    let pods = testbed::wait_for("both pods", std::time::Duration::from_secs(30), || {
+        let list = world.cluster("us-east").get(&pods)["items"].clone();
+        let all = list.as_array().cloned().unwrap_or_default();
+        if all.len() == 2 { Ok(all) } else { Err(format!("{} pods", all.len())) }
+    });
+    for pod in pods {
+        let event = serde_json::json!({
+            "metadata": {"generateName": "web-"},
+            "involvedObject": {
+                "apiVersion": "v1", "kind": "Pod", "namespace": namespace,
+                "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"],
+            },
+            "type": "Warning",
+            "reason": "Unhealthy",
+            "message": "login with hunter2-first failed",
+            "firstTimestamp": "2026-01-01T00:00:00Z",
+            "lastTimestamp": "2026-01-01T00:00:00Z",
+            "count": 1,
+        });
+        let path = format!("/api/v1/namespaces/{namespace}/events");
+        let answer = world.cluster("us-east").call("POST", &path, Some(&event)).unwrap();
+        assert!(answer.is_success(), "{}", answer.text);
+    }
+    for form in ["table", "json", "yaml"] {
+        vault.run(1, &["apply", "-y", "--timeout=1s", "-o", form]).says("login with *** failed");
+        vault.run(0, &["status", "-o", form]).says("login with *** failed");
+        vault.run(1, &["status", "--wait", "--timeout=1s", "-o", form]);
+        vault.run(0, &["history", "-o", form]);
+    }
+}
+
 /// A value that the server quotes in the refusal of another object.
 #[test]
 fn the_refusal_of_another_object_does_not_quote_it_either() {
