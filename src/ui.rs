@@ -252,15 +252,15 @@ impl Ui {
     /// Exit 3 without a terminal to ask on: a job must say `-y`.
     pub fn confirm(&self, question: &str) -> Result<bool> {
         self.can_confirm()?;
-        let mut answer = String::new();
         let asked = self.inner.bars.suspend(|| {
             let mut err = lock(&self.inner.err);
             let question = clean::for_terminal(question, self.err().color);
-            write!(err, "{question} [y/N] ").and_then(|()| err.flush())?;
-            drop(err);
-            lock(&self.inner.input).read_line(&mut answer)
+            write!(err, "{question} [y/N] ").and_then(|()| err.flush())
         });
-        if let Err(e) = asked {
+        // Nothing is locked while the user thinks: a signal has something to say.
+        let mut answer = String::new();
+        let read = asked.and_then(|()| lock(&self.inner.input).read_line(&mut answer));
+        if let Err(e) = read {
             return Err(Error::config("could not read the answer").because(e.to_string()));
         }
         Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))

@@ -47,14 +47,16 @@ pub(super) struct Scene {
 pub(super) struct Assessed {
     pub(super) plan: ObjectPlan,
     pub(super) settled: Option<Settled>,
-    pub(super) config: Option<String>,
+    pub(super) config: Option<UsedConfig>,
 }
 
-/// How a workload's annotation over its configuration stands.
-struct Config {
-    hash: String,
-    /// Written whatever happens; otherwise only when the pod template changes anyway.
-    always: bool,
+/// The configuration that a workload's pods use.
+#[derive(Clone, Debug)]
+pub struct UsedConfig {
+    /// The keyed hash over it.
+    pub hash: String,
+    /// It changed, or pods are new: the pod template carries the hash whatever else changes.
+    pub always: bool,
 }
 
 /// Assesses an object. An error is one of reading the cluster; what the server says against the
@@ -80,13 +82,17 @@ pub(super) async fn assess(scene: &Scene, prepared: Prepared) -> Result<Assessed
 
 impl Scene {
     /// Plans an object again whose live state moved since it was planned.
-    pub(super) async fn again(&self, id: &ObjectId, live: &Value) -> Result<Assessed, Error> {
-        let prepared = self.prepared.iter().find(|p| p.object.id == *id);
-        let found = prepared.and_then(|p| Some((p.clone(), p.resource.clone()?)));
-        let Some((prepared, resource)) = found else {
+    /// `resource` is where the server has it by now.
+    pub(super) async fn again(
+        &self,
+        id: &ObjectId,
+        resource: &Resource,
+        live: &Value,
+    ) -> Result<Assessed, Error> {
+        let Some(prepared) = self.prepared.iter().find(|p| p.object.id == *id) else {
             return Err(Error::manifest("is not part of the plan").on(id));
         };
-        self.against(prepared, &resource, live).await
+        self.against(prepared.clone(), resource, live).await
     }
 
     async fn assess_with(
@@ -132,7 +138,7 @@ impl Scene {
         prepared: &Prepared,
         resource: &Resource,
     ) -> Result<Option<Assessed>, Error> {
-        let config = self.config(prepared, None);
+        let config = self.config(prepared, None).await?;
         let mut manifest = prepared.object.value.clone();
         if let Some(config) = &config {
             set_config_hash(&mut manifest, &config.hash);
@@ -140,7 +146,9 @@ impl Scene {
         let mut plan = self.blank(prepared, Some(resource), manifest.clone());
         match self.dry_run(resource, &plan.id, &manifest, false).await {
             Ok(answer) if !answer.created => return Ok(None),
-            Ok(answer) => plan.warnings.extend(answer.warnings),
+            Ok(answer) => {
+                plan.warnings.extend(answer.warnings.iter().map(|w| self.job.scrubber.scrub(w)));
+            }
             Err(error) => match &error.kind {
                 // Somebody's fields conflict, so it exists.
                 CallErrorKind::Refused(Refusal::Conflict(_)) => return Ok(None),
@@ -151,7 +159,7 @@ impl Scene {
             plan.action = Action::Create;
         }
         plan.diff = self.diff(&plan.id, None, Some(&manifest));
-        Ok(Some(Assessed { plan, settled: None, config: config.map(|c| c.hash) }))
+        Ok(Some(Assessed { plan, settled: None, config }))
     }
 
     /// The plan of an object that exists.
@@ -162,7 +170,7 @@ impl Scene {
         live: &Value,
     ) -> Result<Assessed, Error> {
         let id = &prepared.object.id;
-        let config = self.config(&prepared, Some(live));
+        let config = self.config(&prepared, Some(live)).await?;
         let mut manifest = prepared.object.value.clone();
         let replicas = FieldPath::fields(&["spec", "replicas"]);
         let scaled = self.scaled.contains(id);
@@ -172,12 +180,11 @@ impl Scene {
         if let Some(config) = config.as_ref().filter(|c| c.always) {
             set_config_hash(&mut manifest, &config.hash);
         }
-        let hash = config.as_ref().map(|c| c.hash.clone());
         let mut plan = self.blank(&prepared, Some(resource), manifest);
         plan.basis = Basis::of(Some(live));
         if live["metadata"]["deletionTimestamp"].is_string() {
             plan.action = Action::Terminating(finalizers(live));
-            return Ok(Assessed { plan, settled: None, config: hash });
+            return Ok(Assessed { plan, settled: None, config });
         }
         let manager = self.job.names.manager.as_str();
         if scaled && our_entry(live, manager).is_some_and(|own| own.fields.covers(&replicas)) {
@@ -186,26 +193,32 @@ impl Scene {
         let quiet = judge(live, manager, &[], self.options.force_conflicts);
         if !self.options.verify && self.is_settled(&plan, live, &quiet) {
             let settled = Some(self.settled(live));
-            return Ok(Assessed { plan, settled, config: hash });
+            return Ok(Assessed { plan, settled, config });
         }
-        self.ask(&mut plan, resource, live).await?;
+        let mut owned = self.ask(&mut plan, resource, live).await?;
         let template_changes = changes_template(&plan.diff);
-        if let Some(config) = config.filter(|c| !c.always && template_changes) {
+        if let Some(config) = config.as_ref().filter(|c| !c.always && template_changes) {
             set_config_hash(&mut plan.manifest, &config.hash);
             plan.digest = manifest_digest(&self.key, &plan.manifest);
-            self.ask(&mut plan, resource, live).await?;
+            owned = self.ask(&mut plan, resource, live).await?;
         }
-        let settled = matches!(plan.action, Action::Unchanged).then(|| self.settled(live));
-        Ok(Assessed { plan, settled, config: hash })
+        let settled = matches!(plan.action, Action::Unchanged).then(|| {
+            let settled = self.settled(live);
+            // The digests say "unchanged" only of what we own. A value that is right because
+            // someone else set it can be changed by them without a trace in our set.
+            Settled { live: settled.live.filter(|_| owned) }
+        });
+        Ok(Assessed { plan, settled, config })
     }
 
-    /// Asks the server what an apply would change, and fills the plan in.
+    /// Asks the server what an apply would change, and fills the plan in. Says whether we own just
+    /// what we would own after it.
     async fn ask(
         &self,
         plan: &mut ObjectPlan,
         resource: &Resource,
         live: &Value,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let manager = self.job.names.manager.as_str();
         plan.warnings.clear();
         plan.ownership.force = false;
@@ -218,7 +231,7 @@ impl Scene {
             }
             Err(error) => {
                 self.refuse(plan, error)?;
-                return Ok(());
+                return Ok(false);
             }
         };
         let Judgement { take, revert, stop, .. } =
@@ -229,15 +242,23 @@ impl Scene {
                 Ok(forced) => answer = Some(forced),
                 Err(error) => {
                     self.refuse(plan, error)?;
-                    return Ok(());
+                    return Ok(false);
                 }
             }
         }
-        let Some(answer) = answer else { return Ok(()) };
-        plan.warnings.extend(answer.warnings);
+        let Some(answer) = answer else { return Ok(false) };
+        plan.warnings.extend(answer.warnings.iter().map(|w| self.job.scrubber.scrub(w)));
         let mut after = answer.object;
+        let ours = |object: &Value| our_entry(object, manager).map(|own| own.fields);
+        let owned = ours(&after) == ours(live);
         if !take.is_empty() {
-            after = self.predict(plan, resource, live, &after, &take).await?;
+            match self.predict(plan, resource, live, &after, &take).await {
+                Ok(predicted) => after = predicted,
+                Err(error) => {
+                    self.refuse(plan, error)?;
+                    return Ok(false);
+                }
+            }
             let all = entries(live);
             let taken = all.iter().filter(|entry| take.contains(&entry.index));
             let replicas = FieldPath::fields(&["spec", "replicas"]);
@@ -271,7 +292,7 @@ impl Scene {
         } else {
             Action::Change
         };
-        Ok(())
+        Ok(owned)
     }
 
     /// What the object will be after a take and the apply: by a PUT dry run of the prediction, so
@@ -283,7 +304,7 @@ impl Scene {
         live: &Value,
         answer: &Value,
         take: &[usize],
-    ) -> Result<Value, Error> {
+    ) -> Result<Value, CallError> {
         let manager = self.job.names.manager.as_str();
         // Only these refuse a PUT without it; elsewhere a controller's write would be a conflict.
         let keep = plan.gvk.group.contains('.') || plan.gvk.kind == "PodDisruptionBudget";
@@ -305,9 +326,16 @@ impl Scene {
             manager,
             true,
         );
-        // The prediction alone is nearly as good; a conflict with a controller's write, or a
-        // missing right to update, must not hide it.
-        Ok(put.await.unwrap_or(predicted))
+        match put.await {
+            // The prediction alone is nearly as good; a conflict with a controller's write, or a
+            // missing right to update, must not hide it.
+            Err(error)
+                if matches!(error.refusal(), Some(Refusal::Moved | Refusal::Forbidden { .. })) =>
+            {
+                Ok(predicted)
+            }
+            put => put,
+        }
     }
 
     async fn dry_run(
@@ -340,11 +368,7 @@ impl Scene {
     }
 
     fn settled(&self, live: &Value) -> Settled {
-        Settled {
-            uid: live["metadata"]["uid"].as_str().unwrap_or_default().to_owned(),
-            generation: live["metadata"]["generation"].as_i64(),
-            live: live_digest(&self.key, live, &self.job.names.manager).map(|d| d.to_string()),
-        }
+        Settled { live: live_digest(&self.key, live, &self.job.names.manager) }
     }
 
     /// Files a refusal: of the object, or of our means to ask.
@@ -419,21 +443,23 @@ impl Scene {
 
     /// The hash over the configuration that a workload's pods use, and whether it is written even
     /// when the template does not change otherwise (design §6, "Config hash").
-    fn config(&self, prepared: &Prepared, live: Option<&Value>) -> Option<Config> {
+    async fn config(
+        &self,
+        prepared: &Prepared,
+        live: Option<&Value>,
+    ) -> Result<Option<UsedConfig>, Error> {
         let object = &prepared.object;
-        let template = pod_template(&object.gvk, &object.value)?;
+        let Some(template) = pod_template(&object.gvk, &object.value) else { return Ok(None) };
         let namespace = object.id.namespace.as_deref().unwrap_or_default();
         let used = referenced_configs(template, namespace);
-        let contents: Vec<(ObjectId, &Value)> = self
-            .prepared
-            .iter()
-            .filter(|p| used.contains(&p.object.id))
-            .map(|p| (p.object.id.clone(), &p.object.value))
-            .collect();
+        let contents: Vec<&Prepared> =
+            self.prepared.iter().filter(|p| used.contains(&p.object.id)).collect();
         if contents.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let hash = config_hash(&self.key, &contents);
+        let values: Vec<(ObjectId, &Value)> =
+            contents.iter().map(|p| (p.object.id.clone(), &p.object.value)).collect();
+        let hash = config_hash(&self.key, &values);
         let carries = |live: &Value| {
             pod_template(&object.gvk, live).is_some_and(|template| {
                 template["metadata"]["annotations"].get(CONFIG_HASH).is_some()
@@ -448,16 +474,37 @@ impl Scene {
             (None, _) => true,
             (Some(live), _) if carries(live) => true,
             (Some(_), Some(known)) => *known != hash,
-            // First contact: does what runs use other content than what is about to be applied?
-            (Some(_), None) => {
-                let running: Vec<(ObjectId, &Value)> = contents
-                    .iter()
-                    .filter_map(|(id, _)| Some((id.clone(), self.live.get(id)?)))
-                    .collect();
-                running.len() == contents.len() && config_hash(&self.key, &running) != hash
-            }
+            (Some(_), None) => self.runs_with_other(&contents).await?,
         };
-        Some(Config { hash, always })
+        Ok(Some(UsedConfig { hash, always }))
+    }
+
+    /// First contact: whether what runs uses other values than those that are about to be applied.
+    /// What is only dropped with its former owner restarts nothing: adopting alone never does.
+    async fn runs_with_other(&self, contents: &[&Prepared]) -> Result<bool, Error> {
+        for config in contents {
+            let (id, wanted) = (&config.object.id, &config.object.value);
+            let Some(resource) = &config.resource else { return Ok(true) };
+            let fetched;
+            let live = match self.live.get(id) {
+                Some(live) => live,
+                None => match self.job.get(resource, id).await? {
+                    Some(live) => {
+                        fetched = live;
+                        &fetched
+                    }
+                    None => return Ok(true),
+                },
+            };
+            let differs = ["data", "binaryData"].into_iter().any(|field| {
+                let wanted = wanted[field].as_object().into_iter().flatten();
+                wanted.into_iter().any(|(key, value)| live[field].get(key) != Some(value))
+            });
+            if differs {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -58,6 +58,13 @@ pub struct Deletion {
     pub kept: Vec<(ObjectId, String)>,
 }
 
+impl Deletion {
+    /// Whether the namespace goes that holds the state: it takes record and lock along.
+    fn takes_its_state(&self, job: &Job) -> bool {
+        self.delete.iter().any(|c| c.id.kind == "Namespace" && c.id.name == job.names.namespace)
+    }
+}
+
 /// An object that goes.
 #[derive(Clone, Debug)]
 pub struct Condemned {
@@ -151,23 +158,41 @@ pub async fn delete(
         Err(error) => return (done, Err(error)),
     };
     job.events.phase(Phase::Deleting);
-    let mut result = delete_objects(job, deletion, options, &guard.fence(), &mut done).await;
     let all = deletion.kept.is_empty() && options.wait.is_some();
-    // A namespace takes the state in it along, the lock too.
-    let is_its_own = |c: &Condemned| c.id.kind == "Namespace" && c.id.name == job.names.namespace;
-    if result.is_ok() && deletion.delete.iter().any(is_its_own) {
+    let result = delete_locked(job, record, deletion, options, &guard.fence(), &mut done).await;
+    if result.is_ok() && deletion.takes_its_state(job) {
         guard.remove().await.ok();
         return (done, Ok(()));
     }
-    if result.is_ok() {
-        result = if all {
-            job.store.remove().await
-        } else {
-            forget(job, record, deletion, options).await
-        };
-    }
     let ended = if all && result.is_ok() { guard.remove().await } else { guard.release().await };
     (done, result.and(ended))
+}
+
+async fn delete_locked(
+    job: &Job,
+    record: &(Record, ResourceVersion),
+    deletion: &Deletion,
+    options: &DeleteOptions,
+    fence: &Fence,
+    done: &mut BTreeMap<ObjectId, Deleted>,
+) -> Result<(), Error> {
+    // Whoever applied while we asked has objects that this deletion does not know.
+    let current = job.store.record().await?.map(|(_, version)| version);
+    if current.as_ref() != Some(&record.1) {
+        return Err(Error::new(Exit::Blocked, "someone applied or deleted in between")
+            .in_target(&job.target.name)
+            .hint("run the command again to see what there is to delete now"));
+    }
+    delete_objects(job, deletion, options, fence, done).await?;
+    if deletion.takes_its_state(job) {
+        return Ok(());
+    }
+    fence.check()?;
+    if deletion.kept.is_empty() && options.wait.is_some() {
+        job.store.remove().await
+    } else {
+        forget(job, record, deletion, options).await
+    }
 }
 
 /// Keeps a record of what stays, so that a later delete can take it.
@@ -212,7 +237,7 @@ async fn delete_objects(
             .buffer_unordered(PARALLEL)
             .collect()
             .await;
-        let mut failed = None;
+        let mut failed: Option<Error> = None;
         for (c, result) in results {
             match result {
                 Ok(deleted) => {
@@ -220,7 +245,13 @@ async fn delete_objects(
                     job.events.send(event);
                     done.insert(c.id.clone(), deleted);
                 }
-                Err(error) => failed = Some(error),
+                // The others are said too, as causes of the first.
+                Err(error) => {
+                    failed = Some(match failed {
+                        Some(first) => first.because(error.to_string()),
+                        None => error,
+                    });
+                }
             }
         }
         if let Some(error) = failed {

@@ -6,20 +6,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use super::job::Job;
 use super::observe::{Observed, PlanOptions, observe};
 use super::wait::{Look, Subject, wait};
-use super::write::{Progress, write_all};
+use super::write::{Progress, untouched, write_all};
 use crate::cluster::state::lease::Fence;
 use crate::cluster::state::{About, Digests, Key, Record, Release, ReleaseState, ReleaseSummary};
 use crate::cluster::{Apply, CallErrorKind, Refusal};
 use crate::error::{Error, Exit};
 use crate::event::{Phase, Verb};
-use crate::health::Own;
-use crate::manifest::ObjectId;
+use crate::manifest::{Object, ObjectId};
 use crate::ownership::live_digest;
-use crate::plan::{Action, ObjectPlan, TargetPlan};
+use crate::plan::{Action, ObjectPlan, Prepared, TargetPlan};
 use crate::render::Rendered;
+
+/// The field manager of namespaces that are made on the way.
+const NAMESPACE_MANAGER: &str = "mcd";
 
 /// How to apply.
 #[derive(Clone, Debug)]
@@ -84,14 +88,24 @@ async fn locked(
     let guard = job.lock().await?;
     let result = run(job, rendered, observed, options, &guard.fence(), applied).await;
     let released = guard.release().await;
-    let subjects = result?;
-    released?;
+    let done = result?;
+    if let Err(error) = released {
+        job.events.warn(None, format!("the lock was not given up, and ends by itself: {error}"));
+    }
     // The lock is for writing; nobody has to wait for our wait.
-    health(job, &subjects, options, applied).await;
-    conclude(job, applied).await
+    health(job, &done.subjects, options, applied).await;
+    conclude(job, &done, applied).await
 }
 
-/// Everything under the lock. Returns what to look at.
+/// What was applied.
+struct Done {
+    /// What to look at.
+    subjects: Vec<Subject>,
+    /// Jobs that go by their TTL, with what is known of them once they are complete.
+    jobs: Vec<(ObjectId, Digests)>,
+}
+
+/// Everything under the lock.
 async fn run(
     job: &Job,
     rendered: &Rendered,
@@ -99,7 +113,7 @@ async fn run(
     options: &ApplyOptions,
     fence: &Fence,
     applied: &mut Applied,
-) -> Result<Vec<Subject>, Error> {
+) -> Result<Done, Error> {
     let key = job.store.ensure_key(observed.key.clone()).await?;
     let observed = settle(job, rendered, observed, &key, options).await?;
     let plan = &observed.plan;
@@ -121,11 +135,18 @@ async fn run(
         about: About { started: job.cluster.now(), ..options.about.clone() },
         rollback_of: None,
         settings: job.target.settings(),
-        objects: rendered.objects.iter().map(|o| o.value.clone()).collect(),
+        objects: placed(rendered, &observed),
     };
     fence.check()?;
     let mut staged = job.store.stage(release, Some(&record), &listed).await?;
     record.intend(observed.scene.prepared.iter().map(|p| &p.object));
+    // A workload whose configuration changes and that did not know of one: should the run die
+    // between the two writes, the next one finds a hash that is not the right one.
+    for (id, _) in observed.configs.iter().filter(|(_, config)| config.always) {
+        if let Some(member) = record.inventory.get_mut(id) {
+            member.config.get_or_insert_default();
+        }
+    }
     record.note(staged.summary.clone());
     version = Some(job.store.write_record(&record, version.as_ref()).await?);
 
@@ -133,19 +154,23 @@ async fn run(
     let mut progress = write_all(job, &observed.scene, &plan.objects, fence, options.timeout).await;
     // What follows is written also when the run was halted: it says how far the run came.
     let job = &job.uncancelled();
+    for (id, written) in &progress.written {
+        applied.written.insert(id.clone(), written.verb);
+    }
     if let Err(error) = fence.check() {
-        progress.errors.insert(0, error);
-        return Err(progress.errors.remove(0));
+        return Err(progress.errors.into_iter().next().unwrap_or(error));
     }
     if progress.errors.is_empty()
         && let Err(error) = job.store.complete(&mut staged).await
     {
         progress.errors.push(error);
     }
-    for (id, written) in &progress.written {
-        applied.written.insert(id.clone(), written.verb);
+    let jobs = remember(job, &mut record, &observed, &progress, &key);
+    if progress.errors.is_empty() {
+        // What neither the manifests nor the cluster have any more is nobody's.
+        let desired = |id: &ObjectId| plan.objects.iter().any(|o| o.id == *id);
+        record.inventory.retain(|id, _| plan.left.contains(id) || desired(id));
     }
-    remember(job, &mut record, &observed, &progress, &key);
     let mut summary = staged.summary;
     summary.finished = Some(job.cluster.now());
     summary.state = match progress.errors.first() {
@@ -159,18 +184,50 @@ async fn run(
     let superseded = record.active.filter(|old| *old != summary.number);
     record.note(summary.clone());
     job.store.write_record(&record, version.as_ref()).await?;
-    job.store.mark(&summary).await?;
+    tidy(job, &record, &summary, superseded).await;
     if !progress.errors.is_empty() {
         let first = progress.errors.remove(0);
         applied.errors.append(&mut progress.errors);
         return Err(first);
     }
-    if let Some(old) = superseded.and_then(|old| record.release(old)) {
-        job.store.mark(old).await?;
-    }
     applied.release = Some(summary);
-    job.store.prune_releases(record.active).await?;
-    Ok(subjects(&observed, &progress))
+    Ok(Done { subjects: subjects(&observed, &progress), jobs })
+}
+
+/// Brings the releases in step with the record, which has the last word, and deletes the oldest.
+/// What fails here is made good by the next run.
+async fn tidy(job: &Job, record: &Record, summary: &ReleaseSummary, superseded: Option<u64>) {
+    let old = superseded.and_then(|old| record.release(old));
+    let mut result = Ok(());
+    for summary in [Some(summary), old].into_iter().flatten() {
+        result = result.and(job.store.mark(summary).await);
+    }
+    let result = result.and(job.store.prune_releases(record.active).await.map(|_| ()));
+    if let Err(error) = result {
+        job.events.warn(None, format!("the list of releases is not up to date: {error}"));
+    }
+}
+
+/// The objects of the release: as rendered, in their namespaces, so that each Secret is kept in
+/// the namespace that it is for.
+fn placed(rendered: &Rendered, observed: &Observed) -> Vec<Value> {
+    let namespace = |object: &Object| {
+        let same = |p: &&Prepared| {
+            p.object.origin == object.origin
+                && (&p.object.id.group, &p.object.id.kind, &p.object.id.name)
+                    == (&object.id.group, &object.id.kind, &object.id.name)
+        };
+        observed.scene.prepared.iter().find(same).and_then(|p| p.object.id.namespace.clone())
+    };
+    let mut objects = rendered.objects.clone();
+    for object in &mut objects {
+        if object.id.namespace.is_none()
+            && let Some(namespace) = namespace(object)
+        {
+            object.set_namespace(Some(&namespace));
+        }
+    }
+    objects.into_iter().map(|object| object.value).collect()
 }
 
 /// The plan that is carried out: the approved one, or, when someone wrote in between, a new one
@@ -263,16 +320,21 @@ async fn ensure_namespaces(job: &Job, observed: &Observed) -> Result<BTreeSet<Ob
                 applied.map(|_| ())
             }
             None if creates => {
-                let body = serde_json::json!({
+                // Not as the application: the labels that the server adds would count as its own.
+                let body = json!({
                     "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}
                 });
-                job.cluster.create(&namespaces, None, &body, manager).await.map(|_| ())
+                let sent = job.cluster.create(&namespaces, None, &body, NAMESPACE_MANAGER).await;
+                sent.map(|_| ())
             }
             None => {
-                return Err(Error::new(Exit::Manifest, "does not exist")
-                    .in_target(&target.name)
-                    .on(&id)
-                    .hint("set `createNamespace: true`, or create it first"));
+                let error =
+                    Error::new(Exit::Manifest, "does not exist").in_target(&target.name).on(&id);
+                return Err(if name == target.namespace {
+                    error.hint("set `createNamespace: true`, or create it first")
+                } else {
+                    error.hint("create it first: mcd keeps its records there")
+                });
             }
         };
         match sent {
@@ -292,48 +354,66 @@ fn is_there(observed: &Observed, namespace: &str) -> bool {
     observed.plan.objects.iter().filter(inside).any(|o| o.unverified.is_none())
 }
 
-/// Writes into the record what is known of each object now.
-fn remember(job: &Job, record: &mut Record, observed: &Observed, progress: &Progress, key: &Key) {
-    let server = &observed.plan.server_version;
+/// Writes into the record what is known of each object now. What is only known once a Job is
+/// complete is returned: it may go by its TTL at any time, and only one that did its work is done.
+fn remember(
+    job: &Job,
+    record: &mut Record,
+    observed: &Observed,
+    progress: &Progress,
+    key: &Key,
+) -> Vec<(ObjectId, Digests)> {
+    let mut jobs = Vec::new();
+    let (server, manager) = (&observed.plan.server_version, job.names.manager.as_str());
     for object in &observed.plan.objects {
         let (uid, live) = match progress.written.get(&object.id) {
-            Some(written) => (
-                written.answer["metadata"]["uid"].as_str().map(str::to_owned),
-                live_digest(key.bytes(), &written.answer, &job.names.manager)
-                    .map(|digest| digest.to_string()),
-            ),
+            // Someone else brought it where it should be: what of it is ours is not what an apply
+            // of ours would have made.
+            Some(written) if written.verb == Verb::Unchanged => (uid_of(&written.answer), None),
+            Some(written) => {
+                (uid_of(&written.answer), live_digest(key.bytes(), &written.answer, manager))
+            }
             None => match observed.unchanged.get(&object.id) {
-                Some(settled) => (Some(settled.uid.clone()), settled.live.clone()),
+                Some(settled) => (object.basis.uid.clone(), settled.live),
                 // Neither written nor known to be settled: its turn did not come.
                 None => continue,
             },
         };
         let Some(member) = record.inventory.get_mut(&object.id) else { continue };
         member.uid = uid;
-        member.config = observed.configs.get(&object.id).cloned();
-        member.digests = live.map(|live| Digests {
+        member.config = observed.configs.get(&object.id).map(|config| config.hash.clone());
+        let digests = live.map(|live| Digests {
             manifest: object.digest.to_string(),
-            live,
+            live: live.to_string(),
             server: server.clone(),
         });
+        match digests {
+            Some(digests) if is_expiring(object) => jobs.push((object.id.clone(), digests)),
+            digests => member.digests = digests,
+        }
     }
+    jobs
+}
+
+fn uid_of(answer: &Value) -> Option<String> {
+    answer["metadata"]["uid"].as_str().map(str::to_owned)
+}
+
+/// Whether it is a Job that goes by itself when it is finished, well or not.
+fn is_expiring(object: &ObjectPlan) -> bool {
+    object.gvk.group == "batch"
+        && object.gvk.kind == "Job"
+        && !object.manifest["spec"]["ttlSecondsAfterFinished"].is_null()
 }
 
 /// What the health of the target is judged by: our own answers, and for the rest what the plan
 /// saw.
 fn subjects(observed: &Observed, progress: &Progress) -> Vec<Subject> {
-    let subjects = observed.plan.objects.iter().filter_map(|object| {
-        if let Some(written) = progress.written.get(&object.id) {
-            return Some(written.subject(&object.id));
-        }
-        let settled = observed.unchanged.get(&object.id)?;
-        Some(Subject {
-            id: object.id.clone(),
-            resource: object.resource.clone()?,
-            own: Own { generation: settled.generation, uid: Some(settled.uid.clone()) },
-            applied: object.manifest.clone(),
-        })
-    });
+    let subjects =
+        observed.plan.objects.iter().filter_map(|object| match progress.written.get(&object.id) {
+            Some(written) => Some(written.subject(&object.id)),
+            None => untouched(object),
+        });
     subjects.collect()
 }
 
@@ -350,18 +430,27 @@ async fn health(job: &Job, subjects: &[Subject], options: &ApplyOptions, applied
     }
 }
 
-/// Says in the record that a release which was applied did not become healthy, unless another
-/// run has written since.
-async fn conclude(job: &Job, applied: &mut Applied) -> Result<(), Error> {
-    let (Some(release), Some(error)) = (&mut applied.release, applied.errors.first()) else {
-        return Ok(());
-    };
+/// Says in the record how the wait ended, unless another run has written since: that a release did
+/// not become healthy, or that Jobs are complete.
+async fn conclude(job: &Job, done: &Done, applied: &mut Applied) -> Result<(), Error> {
     let job = job.uncancelled();
-    release.message = Some(job.scrubber.scrub(&format!("{error:#}")));
+    let Some(release) = &mut applied.release else { return Ok(()) };
+    let healthy = applied.look.as_ref().is_some_and(Look::is_healthy);
+    match applied.errors.first() {
+        Some(error) => release.message = Some(job.scrubber.scrub(&error.to_string())),
+        None if done.jobs.is_empty() || !healthy => return Ok(()),
+        None => {}
+    }
     let release = &*release;
     let say = |record: &mut Record| {
-        if record.active == Some(release.number) {
-            record.note(release.clone());
+        if record.active != Some(release.number) {
+            return;
+        }
+        record.note(release.clone());
+        for (id, digests) in done.jobs.iter().filter(|_| healthy) {
+            if let Some(member) = record.inventory.get_mut(id) {
+                member.digests = Some(digests.clone());
+            }
         }
     };
     job.store.amend(say).await

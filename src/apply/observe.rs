@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
 
-use super::assess::{Scene, assess};
+use super::assess::{Scene, UsedConfig, assess};
 use super::job::Job;
 use super::references;
-use crate::cluster::state::{APP_LABEL, Key, Record, ResourceVersion};
+use crate::cluster::state::{APP_LABEL, Key, Record, ReleaseState, ResourceVersion};
 use crate::cluster::{CallErrorKind, Discovery, Refusal, Resource};
 use crate::error::Error;
 use crate::event::Phase;
 use crate::manifest::ObjectId;
-use crate::ownership::autoscaled;
-use crate::plan::{Action, Prepared, TargetPlan, prepare};
+use crate::ownership::{Digest, autoscaled};
+use crate::plan::{Action, ObjectPlan, Prepared, TargetPlan, prepare};
 use crate::render::Rendered;
 
 /// How many calls of one target's reading are under way at once; the client bounds them too.
@@ -41,21 +41,17 @@ pub struct Observed {
     pub key: Key,
     /// Digests of live objects that stay as they are, for the record.
     pub unchanged: BTreeMap<ObjectId, Settled>,
-    /// The hash of the configuration that each workload uses.
-    pub configs: BTreeMap<ObjectId, String>,
+    /// The configuration that each workload uses.
+    pub configs: BTreeMap<ObjectId, UsedConfig>,
     /// For planning an object again.
     pub(super) scene: Scene,
 }
 
 /// What is known of an object that does not change.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Settled {
-    /// Its uid.
-    pub uid: String,
-    /// Its generation, where its kind has one.
-    pub generation: Option<i64>,
-    /// The digest of its live state; none when we own nothing of it.
-    pub live: Option<String>,
+    /// The digest of its live state; none when what we own of it is not what an apply would own.
+    pub live: Option<Digest>,
 }
 
 /// Plans a target.
@@ -120,7 +116,7 @@ pub async fn observe(
     let looked_up: BTreeSet<ObjectId> = fetched.iter().map(|(id, _)| id.clone()).collect();
     live.extend(fetched.into_iter().filter_map(|(id, object)| Some((id, object?))));
 
-    let autoscalers = live_autoscalers(job, &discovery, &prepared).await;
+    let autoscalers = live_autoscalers(job, &discovery, &prepared).await.map_err(one)?;
     let scaled = autoscaled(prepared.iter().map(|p| &p.object.value), &autoscalers);
     let namespaces = prepared
         .iter()
@@ -146,14 +142,14 @@ pub async fn observe(
     let assessed: Vec<_> = stream::iter(scene.prepared.iter().cloned())
         .map(|p| assess(&scene, p))
         .buffered(PARALLEL)
-        .collect()
-        .await;
+        .try_collect()
+        .await
+        .map_err(one)?;
 
     let mut objects = Vec::with_capacity(assessed.len());
     let mut unchanged = BTreeMap::new();
     let mut configs = BTreeMap::new();
-    for outcome in assessed {
-        let assessed = outcome.map_err(one)?;
+    for assessed in assessed {
         let id = assessed.plan.id.clone();
         if let Some(settled) = assessed.settled {
             unchanged.insert(id.clone(), settled);
@@ -164,20 +160,21 @@ pub async fn observe(
         objects.push(assessed.plan);
     }
     let desired: BTreeSet<&ObjectId> = scene.prepared.iter().map(|p| &p.object.id).collect();
-    let left: Vec<ObjectId> = inventory
+    // Of what the manifests no longer have: what is still there, or in a kind that the cluster
+    // does not serve now; and what is gone.
+    let (left, gone): (Vec<ObjectId>, Vec<ObjectId>) = inventory
         .into_iter()
         .flatten()
         .map(|(id, _)| id)
         .filter(|id| !desired.contains(id))
-        .filter(|id| scene.live.contains_key(*id) || !resources.contains_key(*id))
         .cloned()
-        .collect();
+        .partition(|id| scene.live.contains_key(id) || !resources.contains_key(id));
     let mut warnings = rendered.warnings.clone();
     if rendered.objects.is_empty() {
         warnings.push("the manifests are empty".to_owned());
     }
     warnings.extend(references::missing(job, &discovery, &objects).await);
-    let unfinished = unfinished(record.as_ref().map(|(record, _)| record), &objects);
+    let unfinished = unfinished(record.as_ref().map(|(record, _)| record), &objects, &gone);
     let plan = TargetPlan {
         target: job.target.name.clone(),
         tool: rendered.tool.clone(),
@@ -192,24 +189,33 @@ pub async fn observe(
 }
 
 /// Why the record has to be written although no object may change.
-fn unfinished(record: Option<&Record>, objects: &[crate::plan::ObjectPlan]) -> Option<String> {
-    use crate::cluster::state::ReleaseState;
+fn unfinished(
+    record: Option<&Record>,
+    objects: &[ObjectPlan],
+    gone: &[ObjectId],
+) -> Option<String> {
     let Some(record) = record else {
         return Some("the target has no record yet".to_owned());
     };
-    if let Some(last) = record.releases.last()
-        && last.state == ReleaseState::Staged
-    {
-        return Some(format!("release {} was interrupted", last.number));
+    match record.releases.last() {
+        Some(last) if last.state == ReleaseState::Staged => {
+            return Some(format!("release {} was interrupted", last.number));
+        }
+        Some(last) if last.state == ReleaseState::Failed => {
+            return Some(format!("release {} failed", last.number));
+        }
+        _ if record.active.is_none() => return Some("no release is active".to_owned()),
+        _ => {}
     }
-    if record.active.is_none() {
-        return Some("no release is active".to_owned());
+    if let Some(id) = gone.first() {
+        return Some(format!("{id} is in the inventory and gone from the cluster"));
     }
-    let missing = objects.iter().find(|o| {
-        matches!(o.action, Action::Unchanged)
-            && record.inventory.get(&o.id).is_none_or(|member| member.uid.is_none())
+    let strange = objects.iter().filter(|o| matches!(o.action, Action::Unchanged)).find(|o| {
+        let known = record.inventory.get(&o.id).map(|member| member.uid.as_ref());
+        // A Job that is done has no live object, and keeps what is known of it.
+        o.basis.uid.is_some() && known != Some(o.basis.uid.as_ref())
     });
-    missing.map(|o| format!("{} is not in the inventory", o.id))
+    strange.map(|o| format!("{} is not in the inventory as it is", o.id))
 }
 
 /// A kind in a namespace: what one LIST covers.
@@ -312,24 +318,37 @@ pub(super) async fn list_members(
 }
 
 /// The autoscalers that live in the namespaces of the set's scalable workloads: an HPA or a KEDA
-/// ScaledObject there makes us leave replicas alone, also when it is not ours. What may not be
+/// ScaledObject there makes us leave replicas alone, also when it is not ours and the manifest
+/// says nothing of replicas (what was owned and is omitted would be reset, A5.2). What may not be
 /// read is not known, and then only the set's own count.
-async fn live_autoscalers(job: &Job, discovery: &Discovery, prepared: &[Prepared]) -> Vec<Value> {
-    let namespaces: BTreeSet<&str> = prepared
-        .iter()
-        .filter(|p| p.object.value["spec"]["replicas"].is_number())
-        .filter_map(|p| p.object.id.namespace.as_deref())
-        .collect();
+async fn live_autoscalers(
+    job: &Job,
+    discovery: &Discovery,
+    prepared: &[Prepared],
+) -> Result<Vec<Value>, Error> {
+    let scalable = |p: &&Prepared| {
+        let kind = p.object.gvk.kind.as_str();
+        matches!(kind, "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController")
+            || p.object.value["spec"]["replicas"].is_number()
+    };
+    let namespaces: BTreeSet<&str> =
+        prepared.iter().filter(scalable).filter_map(|p| p.object.id.namespace.as_deref()).collect();
     let kinds = [("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")];
-    let lists = kinds
+    let lists: Vec<(&Resource, &str)> = kinds
         .iter()
         .filter_map(|(group, kind)| discovery.by_kind(group, kind))
-        .flat_map(|resource| namespaces.iter().map(move |ns| (resource, *ns)));
-    stream::iter(lists)
+        .flat_map(|resource| namespaces.iter().map(move |ns| (resource, *ns)))
+        .collect();
+    let found: Vec<Vec<Value>> = stream::iter(lists)
         .map(|(resource, ns)| async move {
-            job.cluster.list(resource, Some(ns), None, None).await.unwrap_or_default()
+            match job.cluster.list(resource, Some(ns), None, None).await {
+                Ok(items) => Ok(items),
+                Err(error) if error.is_forbidden() || error.is_missing() => Ok(Vec::new()),
+                Err(error) => Err(job.failed(error, None)),
+            }
         })
         .buffer_unordered(PARALLEL)
-        .concat()
-        .await
+        .try_collect()
+        .await?;
+    Ok(found.into_iter().flatten().collect())
 }

@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::job::Job;
-use super::observe::{Place, list_members};
+use super::observe::{PARALLEL, Place, list_members};
 use crate::cluster::Resource;
 use crate::error::{Error, Exit};
 use crate::event::Phase;
@@ -53,6 +54,12 @@ impl Look {
     pub fn is_healthy(&self) -> bool {
         self.summary.health == Health::Healthy
     }
+}
+
+/// Whether what keeps it from being healthy stands with pods, or in events.
+fn has_pods(id: &ObjectId) -> bool {
+    matches!(id.group.as_str(), "apps" | "batch")
+        || matches!(id.kind.as_str(), "Pod" | "ReplicationController" | "PersistentVolumeClaim")
 }
 
 /// What is known from look to look.
@@ -114,7 +121,7 @@ pub(super) async fn wait(
         tokio::select! {
             () = tokio::time::sleep_until(next) => {}
             () = job.cancel.cancelled() => {
-                let error = job.halted().because("while waiting for health; everything was written");
+                let error = job.halted().because("while waiting for health");
                 return Err((error, Some(watcher.result())));
             }
         }
@@ -137,14 +144,16 @@ impl<'a> Watcher<'a> {
         let open: Vec<&Subject> = self.subjects.iter().filter(|s| self.is_open(&s.id)).collect();
         let places: BTreeSet<Place> = open.iter().map(|s| Place::of(&s.resource, &s.id)).collect();
         let (mut live, unlisted) = list_members(self.job, &places).await?;
-        for subject in &open {
-            let hidden = unlisted.contains(&Place::of(&subject.resource, &subject.id));
-            if (hidden || !live.contains_key(&subject.id))
-                && let Some(object) = self.job.get(&subject.resource, &subject.id).await?
-            {
-                live.insert(subject.id.clone(), object);
-            }
-        }
+        let job = self.job;
+        let unseen = open.iter().filter(|s| {
+            unlisted.contains(&Place::of(&s.resource, &s.id)) || !live.contains_key(&s.id)
+        });
+        let found: Vec<(ObjectId, Option<Value>)> = stream::iter(unseen)
+            .map(|s| async move { Ok((s.id.clone(), job.get(&s.resource, &s.id).await?)) })
+            .buffer_unordered(PARALLEL)
+            .try_collect::<Vec<_>>()
+            .await?;
+        live.extend(found.into_iter().filter_map(|(id, object)| Some((id, object?))));
         let around = self.around(&open, &live).await;
         let now = self.job.cluster.now();
         for subject in open {
@@ -158,7 +167,7 @@ impl<'a> Watcher<'a> {
                     explain(&mut verdict, object, &around);
                     verdict
                 }
-                None if subject.applied.is_null() => missing(),
+                None if subject.applied.is_null() => missing(&subject.id),
                 None => {
                     let last = self.verdicts.get(&subject.id);
                     health::gone(&subject.applied, &subject.own, last, &around)
@@ -182,7 +191,7 @@ impl<'a> Watcher<'a> {
                 continue;
             };
             let verdict = health::health(object, &subject.own, &Surroundings::at(now));
-            if verdict.is_healthy() {
+            if verdict.is_healthy() || !has_pods(&subject.id) {
                 continue;
             }
             namespaces.extend(subject.id.namespace.clone());
@@ -261,12 +270,14 @@ fn look_worst(look: &Look) -> Health {
     first.cloned().unwrap_or(Health::Healthy)
 }
 
-fn missing() -> Verdict {
-    Verdict {
-        health: Health::Failed("is not in the cluster".to_owned()),
-        known: true,
-        notes: Vec::new(),
+/// An object of the inventory that is not there. A Job may have gone by its TTL.
+fn missing(id: &ObjectId) -> Verdict {
+    if id.group == "batch" && id.kind == "Job" {
+        let note = "gone, by its TTL or by someone".to_owned();
+        return Verdict { health: Health::Healthy, known: false, notes: vec![note] };
     }
+    let health = Health::Failed("is not in the cluster".to_owned());
+    Verdict { health, known: true, notes: Vec::new() }
 }
 
 /// Puts the cause behind the rule's own reason.

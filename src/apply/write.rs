@@ -68,15 +68,19 @@ pub(super) async fn write_all(
         return progress;
     }
     // What traffic reaches changes only when what it will reach is healthy (A10.4).
-    let reached = |o: &&&ObjectPlan| {
+    let reached = |o: &&ObjectPlan| {
         later
             .iter()
             .any(|front| reaches((&front.id, &front.manifest), (&o.id, &o.gvk, &o.manifest)))
     };
-    let subjects: Vec<Subject> = now
+    // Those of an earlier run too: it may have ended because they did not become healthy.
+    let subjects: Vec<Subject> = plans
         .iter()
         .filter(reached)
-        .filter_map(|o| Some(progress.written.get(&o.id)?.subject(&o.id)))
+        .filter_map(|o| match progress.written.get(&o.id) {
+            Some(written) => Some(written.subject(&o.id)),
+            None => untouched(o),
+        })
         .collect();
     if let Err((error, _)) = wait(job, &subjects, timeout).await {
         let names: Vec<String> = later.iter().map(|o| o.id.to_string()).collect();
@@ -89,6 +93,17 @@ pub(super) async fn write_all(
         }
     }
     progress
+}
+
+/// An object that stays as it is, as a subject of health.
+pub(super) fn untouched(object: &ObjectPlan) -> Option<Subject> {
+    let uid = object.basis.uid.clone()?;
+    Some(Subject {
+        id: object.id.clone(),
+        resource: object.resource.clone()?,
+        own: Own { generation: object.basis.generation, uid: Some(uid) },
+        applied: object.manifest.clone(),
+    })
 }
 
 /// The objects by rank, lowest first.
@@ -140,7 +155,7 @@ async fn write_rank(
             Err(error) => progress.errors.push(error.in_target(&job.target.name)),
         }
     }
-    if progress.errors.is_empty() && job.is_halted() {
+    if progress.errors.is_empty() && waiting.next().is_some() {
         progress.errors.push(job.halted());
     }
     progress.errors.is_empty()
@@ -165,7 +180,7 @@ async fn write(job: &Job, scene: &Scene, planned: &ObjectPlan) -> Result<Written
                 let Some(live) = job.get(&resource, id).await? else {
                     return Err(moved(id, "it was deleted since the plan"));
                 };
-                let again = scene.again(id, &live).await?.plan;
+                let again = scene.again(id, &resource, &live).await?.plan;
                 if again.basis.uid != plan.basis.uid && plan.basis.uid.is_some() {
                     return Err(moved(id, "it was deleted and recreated since the plan"));
                 }
@@ -204,6 +219,8 @@ async fn attempt(
     plan: &ObjectPlan,
     resource: &Resource,
 ) -> Result<Option<Written>, Error> {
+    // The calls for one object belong together: a run that is halted ends after them.
+    let job = &job.uncancelled();
     let id = &plan.id;
     let manager = job.names.manager.as_str();
     let namespace = id.namespace.as_deref();
@@ -246,6 +263,8 @@ async fn attempt(
         (version, body.get_mut("metadata").and_then(Value::as_object_mut))
     {
         metadata.insert("resourceVersion".into(), json!(version));
+        // Alone, a resourceVersion would make an object anew that is gone (A4).
+        metadata.insert("uid".into(), json!(plan.basis.uid));
     }
     let how = Apply { manager, force: plan.ownership.force, dry_run: false };
     let applied = match job.cluster.apply(resource, namespace, &id.name, &body, how).await {
@@ -260,13 +279,7 @@ async fn attempt(
         }
         Err(error) => return Err(job.failed(error, Some(id))),
     };
-    for warning in &applied.warnings {
-        job.events.warn(Some(id), job.scrubber.scrub(warning));
-    }
-    let mut answer = applied.object;
-    if applied.created {
-        answer = give_up_replicas(job, plan, resource, answer).await?;
-    }
+    let answer = give_up_replicas(job, plan, resource, applied.object).await?;
     let verb = if applied.created { Verb::Created } else { Verb::Configured };
     Ok(Some(Written { verb, resource: resource.clone(), answer }))
 }
@@ -337,7 +350,10 @@ async fn served(job: &Job, plan: &ObjectPlan) -> Result<Resource, Error> {
         if let Some(resource) = discovery.resolve(&plan.gvk) {
             return Ok(resource.clone());
         }
-        if Instant::now() >= deadline || job.is_halted() {
+        if job.is_halted() {
+            return Err(job.halted());
+        }
+        if Instant::now() >= deadline {
             return Err(Error::new(Exit::Failed, "its kind is not served although it is defined")
                 .on(&plan.id)
                 .hint("check the versions of the CustomResourceDefinition"));

@@ -1,5 +1,6 @@
 //! `mcd apply`: makes each target what its manifests say, and waits until it is healthy.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -83,10 +84,13 @@ pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outco
     let nothing_to_do = results.iter().all(|(_, r)| {
         r.is_ok_and(|o| !o.plan.has_changes() && o.plan.unfinished.is_none() && !has_blockers(o))
     });
-    if args.output.output == Output::Table && !nothing_to_do {
-        ui.status(&crate::report::plan::text(&report, global.verbose > 0, ui.err()));
-    }
     let stops = blocked > 0 && (!args.keep_going || blocked == results.len());
+    let asks = !args.confirm.yes && !stops;
+    if (args.output.output == Output::Table || asks) && !nothing_to_do {
+        let plan = crate::report::plan::text(&report, global.verbose > 0, ui.err());
+        // With `-q` too: the user cannot agree to a plan, or mend one, that is not shown.
+        if asks || stops { ui.say(&plan) } else { ui.status(&plan) }
+    }
     if stops {
         if args.output.output == Output::Table {
             ui.hint(if blocked == results.len() {
@@ -102,10 +106,8 @@ pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outco
         return Ok(exit);
     }
     if !nothing_to_do && !args.confirm.yes {
-        let n = results.len() - blocked;
-        if !ui.confirm(&format!("Apply to {}?", plural(n, "target")))? {
-            return Err(Error::new(Exit::Blocked, "declined; nothing was written"));
-        }
+        let question = format!("Apply to {}?", plural(results.len() - blocked, "target"));
+        session.confirm(ui, question, "nothing was written").await?;
     }
     session.resume();
     let (report, exit) = carry_out(args, &session, planned, exit).await;
@@ -148,7 +150,8 @@ async fn carry_out(
     exit: Exit,
 ) -> (RunReport, Exit) {
     let about = about(session).await;
-    let mut ready: BTreeMap<TargetName, Ready> = BTreeMap::new();
+    // Each target's part is handed over when its turn comes, and freed when it is done.
+    let ready: RefCell<BTreeMap<TargetName, Ready>> = RefCell::default();
     let mut reports: BTreeMap<TargetName, TargetReport> = BTreeMap::new();
     for (target, result) in planned {
         let errors = match &result {
@@ -157,24 +160,24 @@ async fn carry_out(
         };
         match (result, errors.is_empty()) {
             (Ok(parts), true) => {
-                ready.insert(target.name.clone(), parts);
+                ready.borrow_mut().insert(target.name.clone(), parts);
             }
             _ => {
                 reports.insert(target.name.clone(), not_staged(&target, &errors));
             }
         }
     }
-    // A target that could not be planned counts as failed before anything starts; `--keep-going`
-    // is the consent to that, so the wave's budget covers it.
+    // `--keep-going` is the consent to failures; without it a target that fails keeps those from
+    // starting that have not.
     let wave = Wave {
         targets: session
             .targets
             .iter()
             .map(|t| t.name.clone())
-            .filter(|t| ready.contains_key(t))
+            .filter(|t| ready.borrow().contains_key(t))
             .collect(),
         max_concurrent: usize::MAX,
-        max_failures: usize::MAX,
+        max_failures: if args.keep_going { usize::MAX } else { 0 },
     };
     let cap = args.clusters.concurrency.map(|n| n as usize);
     let ended = run_waves(
@@ -182,7 +185,7 @@ async fn carry_out(
         cap,
         || session.interrupted().is_some(),
         |name| {
-            let parts = ready.get(&name).cloned();
+            let parts = ready.borrow_mut().remove(&name);
             let about = about.clone();
             async move {
                 let Some((job, rendered, observed)) = parts else {

@@ -204,12 +204,16 @@ fn name_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Longer than any wait that ends, and short enough to be added to any time.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
 /// Reads a duration as Go writes it: `90s`, `5m`, `1h30m`. It must be positive: a deadline of
 /// nothing would fail every wait, and none at all is no deadline.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let wrong = "expected a positive duration such as 90s, 5m or 1h30m";
     let parsed: jiff::SignedDuration = text.trim().parse().map_err(|_| wrong.to_owned())?;
-    Duration::try_from(parsed).ok().filter(|d| !d.is_zero()).ok_or_else(|| wrong.to_owned())
+    let duration = Duration::try_from(parsed).ok().filter(|d| !d.is_zero());
+    duration.map(|d| d.min(LONGEST)).ok_or_else(|| wrong.to_owned())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
+use futures::stream::{self, StreamExt};
 
 use super::Outcome;
 use super::apply::{base, failed, show};
@@ -97,13 +98,14 @@ pub(crate) async fn run(args: &DeleteArgs, _global: &GlobalArgs, ui: &Ui) -> Out
         planned.iter().filter_map(|(_, r)| r.as_ref().ok()).map(|(_, d)| d.delete.len()).sum();
     if doomed > 0 && !args.confirm.yes {
         let question = format!("Delete {} of {}?", plural(doomed, "object"), session.project.app);
-        if !ui.confirm(&question)? {
-            return Err(Error::new(Exit::Blocked, "declined; nothing was deleted"));
-        }
+        session.confirm(ui, question, "nothing was deleted").await?;
     }
     session.resume();
-    let work = planned.iter().map(|(target, result)| carry_out(target, result, &options));
-    let reports: Vec<(TargetReport, Exit)> = futures::future::join_all(work).await;
+    let reports: Vec<(TargetReport, Exit)> = stream::iter(&planned)
+        .map(|(target, result)| carry_out(target, result, &options))
+        .buffered(session.concurrency)
+        .collect()
+        .await;
     session.settle().await;
     let exit = reports.iter().fold(exit, |all, (_, one)| all.and(*one));
     let exit = session.interrupted().map_or(exit, |interrupted| exit.and(interrupted));

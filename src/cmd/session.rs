@@ -33,7 +33,8 @@ pub(crate) struct Session {
     kubeconfigs: Arc<Kubeconfigs>,
     connect: ConnectOptions,
     renderer: Option<Renderer>,
-    concurrency: usize,
+    /// How many targets at once.
+    pub(crate) concurrency: usize,
 }
 
 /// How many targets at once when nothing else is said: with hundreds of clusters the limit is
@@ -273,6 +274,23 @@ impl Session {
     /// Brings the progress display back.
     pub(crate) fn resume(&self) {
         self.reporter.show();
+    }
+
+    /// Asks before something is written. `nothing` says that nothing happened when the user
+    /// declines, or interrupts.
+    pub(crate) async fn confirm(&self, ui: &Ui, question: String, nothing: &str) -> Result<()> {
+        let terminal = ui.clone();
+        let asked = tokio::task::spawn_blocking(move || terminal.confirm(&question));
+        tokio::select! {
+            answer = asked => match answer.unwrap_or(Ok(false))? {
+                true => Ok(()),
+                false => Err(Error::new(Exit::Blocked, format!("declined; {nothing}"))),
+            },
+            () = self.interrupt.token().cancelled() => {
+                let exit = self.interrupted().unwrap_or(Exit::Interrupted);
+                Err(Error::new(exit, format!("interrupted; {nothing}")))
+            }
+        }
     }
 
     /// The exit code with which the run was interrupted, if it was.

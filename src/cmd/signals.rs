@@ -33,8 +33,8 @@ impl Interrupt {
                     std::process::exit(i32::from(exit.code()));
                 }
                 me.exit.store(exit.code(), Ordering::SeqCst);
-                said();
                 me.token.cancel();
+                said();
             }
         });
         Ok(interrupt)

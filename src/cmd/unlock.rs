@@ -6,7 +6,7 @@ use super::Outcome;
 use super::args::{ClusterArgs, ConfirmArgs, GlobalArgs, ProjectArgs};
 use super::session::Session;
 use crate::cluster::state::lease;
-use crate::error::{Error, Exit};
+use crate::error::Exit;
 use crate::report::plan::plural;
 use crate::ui::Ui;
 
@@ -28,9 +28,7 @@ pub(crate) async fn run(args: &UnlockArgs, _global: &GlobalArgs, ui: &Ui) -> Out
     if !args.confirm.yes {
         let targets = plural(session.targets.len(), "target");
         let question = format!("Remove the lock of {} in {targets}?", session.project.app);
-        if !ui.confirm(&question)? {
-            return Err(Error::new(Exit::Blocked, "declined; no lock was removed"));
-        }
+        session.confirm(ui, question, "no lock was removed").await?;
     }
     let results = session
         .each(|target| async {

@@ -12,6 +12,9 @@ use crate::manifest::{Gvk, Object, ObjectId, strip_nulls};
 
 use super::order;
 
+/// The annotation of a later version that says how an object is applied (design §6).
+const APPLY: &str = "mcd.dev/apply";
+
 /// An object that is ready to be compared and sent.
 #[derive(Clone, Debug)]
 pub struct Prepared {
@@ -72,6 +75,15 @@ pub fn prepare(
                     .on(&object.id)
                     .because(format!("written in {}", object.origin))
                     .hint("it takes a whole number: lower ones are written first"),
+            );
+            continue;
+        }
+        if let Some(how) = object.value["metadata"]["annotations"][APPLY].as_str() {
+            errors.push(
+                Error::manifest(format!("the annotation `{APPLY}: {how}` is not there yet"))
+                    .on(&object.id)
+                    .because(format!("written in {}", object.origin))
+                    .hint("remove it: this version of mcd would apply the object as any other"),
             );
             continue;
         }

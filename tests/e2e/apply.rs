@@ -101,3 +101,86 @@ fn changed_configuration_restarts_pods_and_unchanged_does_not() {
     assert_eq!(second, generation(&world));
     world.ok(0, &["diff", "--verify"]);
 }
+
+#[test]
+fn what_is_gone_from_manifests_and_cluster_is_nobodys() {
+    let world = World::new("gone");
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web("web:1"));
+    world.write("k8s/extra.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n");
+    world.ok(0, &["apply", "-y"]);
+    std::fs::remove_file(world.path().join("k8s/extra.yaml")).unwrap();
+    world.kubectl("us-east", &["delete", "configmap", "extra"]);
+    world.ok(0, &["plan"]).says("extra");
+    world.ok(0, &["apply", "-y"]);
+    world.ok(0, &["status", "-o", "json"]).says("\"healthy\"").hides("extra");
+    world.ok(0, &["apply", "-y"]);
+    let history = world.ok(0, &["history", "-o", "json"]).json();
+    assert_eq!(history["targets"][0]["releases"].as_array().map(Vec::len), Some(2));
+}
+
+/// Recreated by a restore: other uids, the same labels and fields.
+#[test]
+fn objects_with_new_uids_are_taken_into_the_inventory() {
+    let world = World::new("restored");
+    world.plain(&["us-east"]);
+    world.write(
+        "k8s/web.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {a: b}\n",
+    );
+    world.ok(0, &["apply", "-y"]);
+    let namespace = world.namespace.name();
+    let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+    let mut saved = world.cluster("us-east").get(&format!("{path}/web"));
+    world.kubectl("us-east", &["delete", "configmap", "web"]);
+    for key in ["uid", "resourceVersion"] {
+        saved["metadata"].as_object_mut().unwrap().remove(key);
+    }
+    let made = world.cluster("us-east").call("POST", &path, Some(&saved)).unwrap();
+    assert!(made.is_success(), "{made:?}");
+    world.ok(0, &["apply", "-y"]);
+    world.ok(0, &["status"]).says("Healthy");
+    world.ok(0, &["delete", "-y"]).says("1 deleted");
+}
+
+/// Without `--keep-going` a failure keeps those from starting that have not.
+#[test]
+fn nothing_new_starts_after_a_failure() {
+    let world = World::new("budget");
+    world.plain(&CLUSTERS);
+    world.write("k8s/web.yaml", &web("web:pull-error"));
+    let args = ["apply", "-y", "--concurrency", "1", "--timeout", "2s", "-o", "json"];
+    let run = world.ok(1, &args).json();
+    let states: Vec<_> = run["targets"].as_array().unwrap().iter().map(|t| &t["state"]).collect();
+    assert_eq!(states, ["failed", "not-started", "not-started"]);
+    assert!(!world.exists("eu-west", "deployment", "web"));
+}
+
+/// A Job that failed and went by its TTL was never done; one that succeeded is.
+#[test]
+fn a_job_is_done_when_it_succeeded() {
+    let world = World::new("job");
+    world.plain(&["us-east"]);
+    world.write(
+        "k8s/job.yaml",
+        "apiVersion: batch/v1
+kind: Job
+metadata: {name: once}
+spec:
+  ttlSecondsAfterFinished: 0
+  template:
+    metadata: {annotations: {testbed.mcd.dev/ready-after: 1s}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: 'job:1'}]
+",
+    );
+    world.ok(0, &["apply", "-y"]);
+    testbed::wait_for("the Job to go by its TTL", std::time::Duration::from_secs(60), || {
+        if world.exists("us-east", "job", "once") { Err("still there") } else { Ok(()) }
+    });
+    world.ok(0, &["plan", "--detailed-exitcode"]).says("no changes");
+    world.ok(0, &["apply", "-y"]);
+    world.ok(0, &["status"]).says("Healthy");
+    assert!(!world.exists("us-east", "job", "once"), "it does not run again");
+}

@@ -145,3 +145,47 @@ fn replicas_are_not_taken_with_the_rest() {
     assert_eq!(world.live("us-east", "deployment", "web")["spec"]["replicas"], 2);
     world.ok(0, &["diff", "--verify"]);
 }
+
+/// A value that is right because a hand set it is not called ours, nor unchanged for good.
+#[test]
+fn a_value_that_a_hand_set_first_is_still_watched() {
+    let world = World::new("hand-first");
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web("web:1"));
+    world.ok(0, &["apply", "-y"]);
+    world.kubectl("us-east", &["set", "image", "deployment/web", "web=web:2"]);
+    world.write("k8s/web.yaml", &web("web:2").replace("hello", "good evening"));
+    world.ok(0, &["apply", "-y"]);
+    world.kubectl("us-east", &["set", "image", "deployment/web", "web=web:3"]);
+    world.ok(1, &["diff"]).says("web:3");
+    world.ok(0, &["apply", "-y"]);
+    assert_eq!(image(&world.live("us-east", "deployment", "web")), "web:2");
+}
+
+/// An autoscaler of somebody else's, and a manifest that says nothing of replicas any more.
+#[test]
+fn replicas_that_the_manifest_drops_for_an_autoscaler_stay() {
+    let world = World::new("hpa-drop");
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web("web:1").replace("replicas: 2", "replicas: 3"));
+    world.ok(0, &["apply", "-y"]);
+    world.kubectl_apply("us-east", HPA.trim_start_matches("---\n"));
+    world.write("k8s/web.yaml", &web("web:1").replace("  replicas: 2\n", ""));
+    world.ok(0, &["apply", "-y"]);
+    assert_eq!(world.live("us-east", "deployment", "web")["spec"]["replicas"], 3);
+    world.ok(0, &["diff", "--verify"]);
+}
+
+/// At first contact, pods restart when their configuration really changes.
+#[test]
+fn configuration_that_changes_at_first_contact_restarts_pods() {
+    let world = World::new("config-csa");
+    world.plain(&["us-east"]);
+    world.kubectl_apply("us-east", &web("web:1"));
+    rolled_out(&world);
+    let pods = uids(&world);
+    world.write("k8s/web.yaml", &web("web:1").replace("hello", "good evening"));
+    world.ok(0, &["apply", "-y"]);
+    assert_ne!(uids(&world), pods);
+    world.ok(0, &["diff", "--verify"]);
+}
