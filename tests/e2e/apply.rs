@@ -177,7 +177,7 @@ spec:
     );
     world.ok(0, &["apply", "-y"]);
     testbed::wait_for("the Job to go by its TTL", std::time::Duration::from_secs(60), || {
-        if world.exists("us-east", "job", "once") { Err("still there") } else { Ok(()) }
+        if world.exists("us-east", "job", "once") { Err("still there".to_owned()) } else { Ok(()) }
     });
     world.ok(0, &["plan", "--detailed-exitcode"]).says("no changes");
     world.ok(0, &["apply", "-y"]);
