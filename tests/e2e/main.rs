@@ -19,3 +19,4 @@ mod secrets;
 mod state;
 mod support;
 mod takeover;
+mod terminal;
