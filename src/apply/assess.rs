@@ -65,7 +65,7 @@ pub(super) async fn assess(scene: &Scene, prepared: Prepared) -> Result<Assessed
     let id = prepared.object.id.clone();
     let live = scene.live.get(&id);
     let Some(resource) = prepared.resource.clone() else {
-        return Ok(scene.not_served_yet(prepared));
+        return Ok(scene.not_served_yet(&prepared));
     };
     if live.is_none() && !scene.looked_up.contains(&id) {
         // Never seen: the dry run says whether it exists.
@@ -400,9 +400,9 @@ impl Scene {
     }
 
     /// The plan of an object whose kind is defined by this very set.
-    fn not_served_yet(&self, prepared: Prepared) -> Assessed {
+    fn not_served_yet(&self, prepared: &Prepared) -> Assessed {
         let manifest = prepared.object.value.clone();
-        let mut plan = self.blank(&prepared, None, manifest);
+        let mut plan = self.blank(prepared, None, manifest);
         plan.action = Action::Create;
         plan.unverified = Some(Unverified {
             reason: "its definition is in the same manifests and not in the cluster yet".to_owned(),

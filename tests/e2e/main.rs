@@ -1,6 +1,9 @@
 //! The real binary against real control planes, by behaviour. `cargo testbed up` starts them; the
 //! first test does it otherwise.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are not in a `#[test]`")]
+#![expect(clippy::print_stderr, reason = "what a long test tried is part of what it tells")]
+
 mod apply;
 mod crash;
 mod delete;

@@ -42,9 +42,8 @@ fn manifests_mean_what_they_mean_to_kubectl() {
             Some((_, ours, _)) => ours.map(str::to_owned),
             None => (!kubectl.starts_with("ERR")).then(|| kubectl.clone()),
         };
-        let expected: Option<Vec<Value>> = expected.map(|docs| {
-            docs.split(" | ").filter(|d| !d.is_empty()).map(|d| go_numbers(d)).collect()
-        });
+        let expected: Option<Vec<Value>> = expected
+            .map(|docs| docs.split(" | ").filter(|d| !d.is_empty()).map(go_numbers).collect());
         let ours = load(text, name);
         let found = ours.as_ref().ok().map(|d| d.iter().map(|d| d.value.clone()).collect());
         if found != expected {
