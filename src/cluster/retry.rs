@@ -5,7 +5,7 @@ use std::time::Duration;
 /// How often and how long transient failures are retried.
 ///
 /// A call is made again on 429 (at the server's `Retry-After`), 502, 503, 504, connection errors
-/// and 500 "failed calling webhook" (design §6); see [`Sent`] for what a write allows.
+/// and 500 "failed calling webhook" (design §6); see `Sent` for what a write allows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetryPolicy {
     /// Attempts in all, at least 1.

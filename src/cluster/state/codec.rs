@@ -18,7 +18,7 @@ pub enum Damage {
     /// Not gzip, cut off, or with a wrong checksum.
     #[error("its data does not decompress ({0})")]
     Compression(String),
-    /// Unfolds to more than [`MAX_DECODED`].
+    /// Unfolds to more than `MAX_DECODED`.
     #[error("its data unfolds to more than 512 MiB")]
     TooLong,
     /// Decompresses to something that is not JSON, or not of the expected shape. serde's messages

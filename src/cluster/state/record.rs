@@ -31,7 +31,7 @@ const DATA_KEY: &str = "record";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
-    /// [`SCHEMA`].
+    /// The version of this format.
     pub schema: u32,
     /// The application.
     pub app: AppName,

@@ -41,7 +41,7 @@ pub(super) enum Children {
 
 /// The places of a document's nodes. Cheap to clone.
 ///
-/// Nodes are named by JSON pointer (RFC 6901; see [`pointer`]), `""` for the whole document. A
+/// Nodes are named by JSON pointer (RFC 6901; see [`pointer()`]), `""` for the whole document. A
 /// node that has no place of its own (it does not exist, or an alias brought it in) is where the
 /// nearest node above it is, so a place can be told for every path.
 #[derive(Clone, Debug)]
