@@ -20,6 +20,10 @@ struct Terminal {
 
 impl Terminal {
     fn start(world: &World, args: &[&str]) -> Self {
+        Self::with(world, args, &[])
+    }
+
+    fn with(world: &World, args: &[&str], env: &[(&str, &str)]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -28,6 +32,7 @@ impl Terminal {
         let child = world
             .command(args)
             .env("TERM", "xterm")
+            .envs(env.iter().copied())
             .stdin(slave.try_clone().unwrap())
             .stdout(slave.try_clone().unwrap())
             .stderr(slave)
@@ -116,4 +121,21 @@ fn it_can_be_left_at_the_question() {
         run.shows("nothing was written");
     }
     assert!(!world.exists("us-east", "deployment", "web"));
+}
+
+/// Whatever the width, nothing is lost but the layout.
+#[test]
+fn it_may_be_narrow() {
+    let world = world("narrow");
+    for (columns, color) in [("1", ""), ("30", "1"), ("60", ""), ("nonsense", ""), ("100000", "")] {
+        for args in [&["plan"][..], &["diff", "--context-lines=0"], &["status"], &["targets"]] {
+            let env = [("COLUMNS", columns), ("NO_COLOR", color)];
+            let mut run = Terminal::with(&world, args, &env);
+            run.ends(i32::from(args[0] == "diff"));
+            run.shows("us-");
+            let screen = run.screen.lock().unwrap().clone();
+            assert!(!screen.contains("panicked"), "{screen}");
+            assert!(color.is_empty() || !screen.contains("\x1b[1m"), "{screen:?}");
+        }
+    }
 }
