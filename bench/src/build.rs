@@ -24,9 +24,9 @@ pub(crate) fn release() -> Result<PathBuf> {
     }
     let messages = String::from_utf8_lossy(&output.stdout).into_owned();
     let parsed = messages.lines().filter_map(|l| serde_json::from_str(l).ok());
-    let executable = parsed.filter_map(|message: serde_json::Value| {
+    let mut executable = parsed.filter_map(|message: serde_json::Value| {
         (message["target"]["name"] == "mcd").then_some(())?;
         message["executable"].as_str().map(PathBuf::from)
     });
-    executable.last().ok_or_else(|| Error::new("cargo did not say where mcd is"))
+    executable.next_back().ok_or_else(|| Error::new("cargo did not say where mcd is"))
 }
