@@ -61,23 +61,23 @@ pub struct UsedConfig {
 
 /// Assesses an object. An error is one of reading the cluster; what the server says against the
 /// object is part of the plan.
-pub(super) async fn assess(scene: &Scene, prepared: Prepared) -> Result<Assessed, Error> {
-    let id = prepared.object.id.clone();
-    let live = scene.live.get(&id);
-    let Some(resource) = prepared.resource.clone() else {
-        return Ok(scene.not_served_yet(&prepared));
+pub(super) async fn assess(scene: &Scene, prepared: &Prepared) -> Result<Assessed, Error> {
+    let id = &prepared.object.id;
+    let live = scene.live.get(id);
+    let Some(resource) = &prepared.resource else {
+        return Ok(scene.not_served_yet(prepared));
     };
-    if live.is_none() && !scene.looked_up.contains(&id) {
+    if live.is_none() && !scene.looked_up.contains(id) {
         // Never seen: the dry run says whether it exists.
-        return match scene.create(&prepared, &resource).await? {
+        return match scene.create(prepared, resource).await? {
             Some(assessed) => Ok(assessed),
             None => {
-                let live = scene.job.get(&resource, &id).await?;
-                scene.assess_with(prepared, &resource, live.as_ref()).await
+                let live = scene.job.get(resource, id).await?;
+                scene.assess_with(prepared, resource, live.as_ref()).await
             }
         };
     }
-    scene.assess_with(prepared, &resource, live).await
+    scene.assess_with(prepared, resource, live).await
 }
 
 impl Scene {
@@ -92,20 +92,20 @@ impl Scene {
         let Some(prepared) = self.prepared.iter().find(|p| p.object.id == *id) else {
             return Err(Error::manifest("is not part of the plan").on(id));
         };
-        self.against(prepared.clone(), resource, live).await
+        self.against(prepared, resource, live).await
     }
 
     async fn assess_with(
         &self,
-        prepared: Prepared,
+        prepared: &Prepared,
         resource: &Resource,
         live: Option<&Value>,
     ) -> Result<Assessed, Error> {
         let Some(live) = live else {
-            if let Some(done) = self.job_that_is_done(&prepared, resource) {
+            if let Some(done) = self.job_that_is_done(prepared, resource) {
                 return Ok(done);
             }
-            return match self.create(&prepared, resource).await? {
+            return match self.create(prepared, resource).await? {
                 Some(assessed) => Ok(assessed),
                 // It appeared between the LIST and the dry run.
                 None => {
@@ -143,8 +143,8 @@ impl Scene {
         if let Some(config) = &config {
             set_config_hash(&mut manifest, &config.hash);
         }
-        let mut plan = self.blank(prepared, Some(resource), manifest.clone());
-        match self.dry_run(resource, &plan.id, &manifest, false).await {
+        let mut plan = self.blank(prepared, Some(resource), manifest);
+        match self.dry_run(resource, &plan.id, &plan.manifest, false).await {
             Ok(answer) if !answer.created => return Ok(None),
             Ok(answer) => {
                 plan.warnings.extend(answer.warnings.iter().map(|w| self.job.scrubber.scrub(w)));
@@ -158,19 +158,19 @@ impl Scene {
         if !matches!(plan.action, Action::Refused(_)) {
             plan.action = Action::Create;
         }
-        plan.diff = self.diff(&plan.id, None, Some(&manifest));
+        plan.diff = self.diff(&plan.id, None, Some(&plan.manifest));
         Ok(Some(Assessed { plan, settled: None, config }))
     }
 
     /// The plan of an object that exists.
     async fn against(
         &self,
-        prepared: Prepared,
+        prepared: &Prepared,
         resource: &Resource,
         live: &Value,
     ) -> Result<Assessed, Error> {
         let id = &prepared.object.id;
-        let config = self.config(&prepared, Some(live)).await?;
+        let config = self.config(prepared, Some(live)).await?;
         let mut manifest = prepared.object.value.clone();
         let replicas = FieldPath::fields(&["spec", "replicas"]);
         let scaled = self.scaled.contains(id);
@@ -180,7 +180,7 @@ impl Scene {
         if let Some(config) = config.as_ref().filter(|c| c.always) {
             set_config_hash(&mut manifest, &config.hash);
         }
-        let mut plan = self.blank(&prepared, Some(resource), manifest);
+        let mut plan = self.blank(prepared, Some(resource), manifest);
         plan.basis = Basis::of(Some(live));
         if live["metadata"]["deletionTimestamp"].is_string() {
             plan.action = Action::Terminating(finalizers(live));
@@ -191,9 +191,10 @@ impl Scene {
             plan.ownership.relinquish.push(replicas.clone());
         }
         let quiet = judge(live, manager, &[], self.options.force_conflicts);
-        if !self.options.verify && self.is_settled(&plan, live, &quiet) {
-            let settled = Some(self.settled(live));
-            return Ok(Assessed { plan, settled, config });
+        if !self.options.verify
+            && let Some(settled) = self.settled_before(&plan, live, &quiet)
+        {
+            return Ok(Assessed { plan, settled: Some(settled), config });
         }
         let mut owned = self.ask(&mut plan, resource, live).await?;
         let template_changes = changes_template(&plan.diff);
@@ -350,21 +351,25 @@ impl Scene {
         self.job.cluster.apply(resource, id.namespace.as_deref(), &id.name, manifest, how).await
     }
 
-    /// Whether the digests say that nothing would change (A1.5).
-    fn is_settled(&self, plan: &ObjectPlan, live: &Value, judgement: &Judgement) -> bool {
+    /// What is known of the object, if the digests say that nothing would change (A1.5).
+    fn settled_before(
+        &self,
+        plan: &ObjectPlan,
+        live: &Value,
+        judgement: &Judgement,
+    ) -> Option<Settled> {
         let digests = self
             .record
             .as_ref()
             .and_then(|record| record.inventory.get(&plan.id))
-            .and_then(|member| member.digests.as_ref());
-        let Some(digests) = digests else { return false };
-        judgement.take.is_empty()
+            .and_then(|member| member.digests.as_ref())?;
+        let quiet = judgement.take.is_empty()
             && judgement.stop.is_empty()
             && plan.ownership.relinquish.is_empty()
             && digests.server == self.server
-            && digests.manifest == plan.digest.to_string()
-            && live_digest(&self.key, live, &self.job.names.manager)
-                .is_some_and(|digest| digests.live == digest.to_string())
+            && digests.manifest == plan.digest.to_string();
+        let settled = quiet.then(|| self.settled(live))?;
+        settled.live.is_some_and(|live| digests.live == live.to_string()).then_some(settled)
     }
 
     fn settled(&self, live: &Value) -> Settled {
@@ -452,8 +457,12 @@ impl Scene {
         let Some(template) = pod_template(&object.gvk, &object.value) else { return Ok(None) };
         let namespace = object.id.namespace.as_deref().unwrap_or_default();
         let used = referenced_configs(template, namespace);
-        let contents: Vec<&Prepared> =
-            self.prepared.iter().filter(|p| used.contains(&p.object.id)).collect();
+        if used.is_empty() {
+            return Ok(None);
+        }
+        let is_config = |p: &&Prepared| matches!(&*p.object.id.kind, "ConfigMap" | "Secret");
+        let configs = self.prepared.iter().filter(is_config);
+        let contents: Vec<&Prepared> = configs.filter(|p| used.contains(&p.object.id)).collect();
         if contents.is_empty() {
             return Ok(None);
         }

@@ -18,7 +18,6 @@ use crate::cluster::{Apply, CallErrorKind, Refusal};
 use crate::error::{Error, Exit};
 use crate::event::{Phase, Verb};
 use crate::manifest::{Object, ObjectId};
-use crate::ownership::live_digest;
 use crate::plan::{Action, ObjectPlan, Prepared, TargetPlan};
 use crate::render::Rendered;
 
@@ -165,7 +164,7 @@ async fn run(
     {
         progress.errors.push(error);
     }
-    let jobs = remember(job, &mut record, &observed, &progress, &key);
+    let jobs = remember(&mut record, &observed, &progress);
     if progress.errors.is_empty() {
         // What neither the manifests nor the cluster have any more is nobody's.
         let desired = |id: &ObjectId| plan.objects.iter().any(|o| o.id == *id);
@@ -357,22 +356,15 @@ fn is_there(observed: &Observed, namespace: &str) -> bool {
 /// Writes into the record what is known of each object now. What is only known once a Job is
 /// complete is returned: it may go by its TTL at any time, and only one that did its work is done.
 fn remember(
-    job: &Job,
     record: &mut Record,
     observed: &Observed,
     progress: &Progress,
-    key: &Key,
 ) -> Vec<(ObjectId, Digests)> {
     let mut jobs = Vec::new();
-    let (server, manager) = (&observed.plan.server_version, job.names.manager.as_str());
+    let server = &observed.plan.server_version;
     for object in &observed.plan.objects {
         let (uid, live) = match progress.written.get(&object.id) {
-            // Someone else brought it where it should be: what of it is ours is not what an apply
-            // of ours would have made.
-            Some(written) if written.verb == Verb::Unchanged => (uid_of(&written.answer), None),
-            Some(written) => {
-                (uid_of(&written.answer), live_digest(key.bytes(), &written.answer, manager))
-            }
+            Some(written) => (written.uid.clone(), written.digest),
             None => match observed.unchanged.get(&object.id) {
                 Some(settled) => (object.basis.uid.clone(), settled.live),
                 // Neither written nor known to be settled: its turn did not come.
@@ -393,10 +385,6 @@ fn remember(
         }
     }
     jobs
-}
-
-fn uid_of(answer: &Value) -> Option<String> {
-    answer["metadata"]["uid"].as_str().map(str::to_owned)
 }
 
 /// Whether it is a Job that goes by itself when it is finished, well or not.

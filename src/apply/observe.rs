@@ -21,6 +21,10 @@ use crate::render::Rendered;
 /// How many calls of one target's reading are under way at once; the client bounds them too.
 pub(super) const PARALLEL: usize = 8;
 
+/// How many of its LISTs: about as many as the connections that the first questions have opened.
+/// Another connection costs both sides more than most LISTs do, and takes longer than waiting.
+const LISTS: usize = 5;
+
 /// How to plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlanOptions {
@@ -95,7 +99,9 @@ pub async fn observe(
             resources.insert(p.object.id.clone(), resource.clone());
         }
     }
-    let (mut live, unlisted) = list_members(job, &places).await.map_err(one)?;
+    let ((mut live, unlisted), autoscalers) =
+        tokio::try_join!(list_members(job, &places), live_autoscalers(job, &discovery, &prepared))
+            .map_err(one)?;
 
     // Known to the inventory, or in a kind that may not be listed: fetched by name. What neither
     // the label nor the inventory knows is left to the dry run, whose answer says whether it
@@ -116,7 +122,6 @@ pub async fn observe(
     let looked_up: BTreeSet<ObjectId> = fetched.iter().map(|(id, _)| id.clone()).collect();
     live.extend(fetched.into_iter().filter_map(|(id, object)| Some((id, object?))));
 
-    let autoscalers = live_autoscalers(job, &discovery, &prepared).await.map_err(one)?;
     let scaled = autoscaled(prepared.iter().map(|p| &p.object.value), &autoscalers);
     let namespaces = prepared
         .iter()
@@ -126,7 +131,7 @@ pub async fn observe(
         .collect();
 
     job.events.phase(Phase::Planning);
-    let scene = Scene {
+    let mut scene = Scene {
         job: job.clone(),
         key: *key.bytes(),
         record: record.as_ref().map(|(record, _)| record.clone()),
@@ -139,12 +144,14 @@ pub async fn observe(
         prepared,
         options,
     };
-    let assessed: Vec<_> = stream::iter(scene.prepared.iter().cloned())
+    let assessed: Vec<_> = stream::iter(&scene.prepared)
         .map(|p| assess(&scene, p))
         .buffered(PARALLEL)
         .try_collect()
         .await
         .map_err(one)?;
+    // Judged by now, and the larger part of what live objects take in memory.
+    scene.live.values_mut().for_each(forget_managers);
 
     let mut objects = Vec::with_capacity(assessed.len());
     let mut unchanged = BTreeMap::new();
@@ -186,6 +193,13 @@ pub async fn observe(
         unfinished,
     };
     Ok(Observed { plan, record, key, unchanged, configs, scene })
+}
+
+/// Drops the managedFields of an object whose owners were looked at.
+pub(super) fn forget_managers(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
 }
 
 /// Why the record has to be written although no object may change.
@@ -288,7 +302,7 @@ pub(super) async fn list_members(
                 }
             }
         })
-        .buffer_unordered(PARALLEL)
+        .buffer_unordered(LISTS)
         .try_collect()
         .await?;
     let mut live = BTreeMap::new();

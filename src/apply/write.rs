@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::assess::Scene;
 use super::job::Job;
-use super::observe::PARALLEL;
+use super::observe::{PARALLEL, forget_managers};
 use super::wait::{Subject, wait};
 use crate::cluster::state::lease::Fence;
 use crate::cluster::{Apply, CallErrorKind, Refusal, Resource};
@@ -17,7 +17,7 @@ use crate::error::{Error, Exit};
 use crate::event::{EventKind, Verb};
 use crate::health::Own;
 use crate::manifest::ObjectId;
-use crate::ownership::{FieldPath, entries, our_entry, relinquish, take};
+use crate::ownership::{Digest, FieldPath, entries, live_digest, our_entry, relinquish, take};
 use crate::plan::{Action, ObjectPlan, reaches};
 
 /// How often an object is planned again when its live state keeps moving under the write.
@@ -31,8 +31,12 @@ const ESTABLISH: Duration = Duration::from_secs(60);
 pub(super) struct Written {
     pub(super) verb: Verb,
     pub(super) resource: Resource,
-    /// The server's answer.
-    pub(super) answer: Value,
+    /// Its uid.
+    pub(super) uid: Option<String>,
+    /// The digest of what of it is ours.
+    pub(super) digest: Option<Digest>,
+    /// The server's answer without managedFields, the larger part of it.
+    answer: Value,
 }
 
 /// What was written, and what stopped the rest.
@@ -116,6 +120,20 @@ fn ranks<'a>(objects: &[&'a ObjectPlan]) -> Vec<Vec<&'a ObjectPlan>> {
 }
 
 impl Written {
+    fn of(scene: &Scene, verb: Verb, resource: Resource, mut answer: Value) -> Self {
+        let digest = match verb {
+            Verb::Created | Verb::Configured => {
+                live_digest(&scene.key, &answer, &scene.job.names.manager)
+            }
+            // Someone else brought it where it should be: what of it is ours is not what an apply
+            // of ours would have made.
+            Verb::Unchanged | Verb::Deleted => None,
+        };
+        forget_managers(&mut answer);
+        let uid = answer["metadata"]["uid"].as_str().map(str::to_owned);
+        Written { verb, resource, uid, digest, answer }
+    }
+
     pub(super) fn subject(&self, id: &ObjectId) -> Subject {
         Subject {
             id: id.clone(),
@@ -171,7 +189,7 @@ async fn write(job: &Job, scene: &Scene, planned: &ObjectPlan) -> Result<Written
     };
     let mut plan = planned.clone();
     for _ in 0..TRIES {
-        match attempt(job, &plan, &resource).await? {
+        match attempt(job, scene, &plan, &resource).await? {
             Some(written) if scene.made.contains(id) => {
                 return Ok(Written { verb: Verb::Created, ..written });
             }
@@ -188,7 +206,7 @@ async fn write(job: &Job, scene: &Scene, planned: &ObjectPlan) -> Result<Written
                     // Someone else brought it where it should be.
                     Action::Unchanged => {
                         let verb = Verb::Unchanged;
-                        return Ok(Written { verb, resource, answer: live });
+                        return Ok(Written::of(scene, verb, resource, live));
                     }
                     Action::Change if again.diff.changes == planned.diff.changes => {}
                     // The config hash may be all that differs between two plans of one change.
@@ -216,6 +234,7 @@ fn moved(id: &ObjectId, why: &str) -> Error {
 /// One attempt on live as the plan saw it. None when live moved.
 async fn attempt(
     job: &Job,
+    scene: &Scene,
     plan: &ObjectPlan,
     resource: &Resource,
 ) -> Result<Option<Written>, Error> {
@@ -281,7 +300,7 @@ async fn attempt(
     };
     let answer = give_up_replicas(job, plan, resource, applied.object).await?;
     let verb = if applied.created { Verb::Created } else { Verb::Configured };
-    Ok(Some(Written { verb, resource: resource.clone(), answer }))
+    Ok(Some(Written::of(scene, verb, resource.clone(), answer)))
 }
 
 /// An autoscaled workload is created with the manifest's replicas, which are then given up: the

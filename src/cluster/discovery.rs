@@ -1,6 +1,7 @@
 //! What kinds a server serves. Parsing is pure; the requests are in `api.rs`.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use crate::manifest::Gvk;
 pub(super) const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
 application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
-/// A kind as a server serves it.
+/// A kind as a server serves it. Cheap to clone: every planned object has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
     /// Group, version and kind.
@@ -20,13 +21,13 @@ pub struct Resource {
     /// The name that `kubectl get` takes for one, such as `deployment`; may be empty.
     pub singular: String,
     /// Short names, such as `deploy`.
-    pub short_names: Vec<String>,
+    pub short_names: Arc<Vec<String>>,
     /// Whether its objects live in namespaces.
     pub namespaced: bool,
     /// What can be done with it, such as `list`.
-    pub verbs: Vec<String>,
+    pub verbs: Arc<Vec<String>>,
     /// Its subresources, such as `status` and `scale`.
-    pub subresources: Vec<String>,
+    pub subresources: Arc<Vec<String>>,
 }
 
 impl Resource {
@@ -36,10 +37,10 @@ impl Resource {
             gvk,
             plural: plural.to_owned(),
             singular: String::new(),
-            short_names: Vec::new(),
+            short_names: Arc::default(),
             namespaced,
-            verbs: Vec::new(),
-            subresources: Vec::new(),
+            verbs: Arc::default(),
+            subresources: Arc::default(),
         }
     }
 
@@ -162,12 +163,12 @@ pub(super) fn aggregated(document: &Value) -> Option<Vec<Group>> {
                     gvk: Gvk { group: group.group.clone(), version: group.version.clone(), kind },
                     plural,
                     singular: text(&resource["singularResource"]),
-                    short_names: texts(&resource["shortNames"]),
+                    short_names: Arc::new(texts(&resource["shortNames"])),
                     namespaced: resource["scope"] == "Namespaced",
-                    verbs: texts(&resource["verbs"]),
-                    subresources: list(&resource["subresources"])
-                        .map(|s| text(&s["subresource"]))
-                        .collect(),
+                    verbs: Arc::new(texts(&resource["verbs"])),
+                    subresources: Arc::new(
+                        list(&resource["subresources"]).map(|s| text(&s["subresource"])).collect(),
+                    ),
                 });
             }
             groups.push(group);
@@ -206,7 +207,7 @@ pub(super) fn legacy_resources(group: &mut Group, document: &Value) {
         }
         if let Some((parent, subresource)) = name.split_once('/') {
             if let Some(parent) = group.resources.iter_mut().find(|r| r.plural == parent) {
-                parent.subresources.push(subresource.to_owned());
+                Arc::make_mut(&mut parent.subresources).push(subresource.to_owned());
             }
             continue;
         }
@@ -214,10 +215,10 @@ pub(super) fn legacy_resources(group: &mut Group, document: &Value) {
             gvk: Gvk { group: group.group.clone(), version: group.version.clone(), kind },
             plural: name,
             singular: text(&item["singularName"]),
-            short_names: texts(&item["shortNames"]),
+            short_names: Arc::new(texts(&item["shortNames"])),
             namespaced: item["namespaced"] == true,
-            verbs: texts(&item["verbs"]),
-            subresources: Vec::new(),
+            verbs: Arc::new(texts(&item["verbs"])),
+            subresources: Arc::default(),
         });
     }
 }
@@ -283,7 +284,7 @@ mod tests {
         let discovery = Discovery::new(groups);
         let hpa = discovery.by_kind("autoscaling", "HorizontalPodAutoscaler").unwrap();
         assert_eq!(hpa.gvk.version, "v2");
-        assert_eq!(hpa.subresources, ["status"]);
+        assert_eq!(*hpa.subresources, ["status"]);
         assert_eq!(discovery.versions("autoscaling", "HorizontalPodAutoscaler"), ["v2", "v1"]);
         assert_eq!(legacy_groups(&json!({"kind": "APIVersions", "versions": ["v1"]})).len(), 1);
     }

@@ -72,6 +72,8 @@ pub(crate) async fn run(args: &DiffArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
         report.exit_code = exit.code();
         plan::show(&report, args.output.output, global.verbose > 0, ui)?;
     }
+    // As in `plan`: the process is about to end.
+    std::mem::forget(planned);
     Ok(exit)
 }
 
