@@ -93,7 +93,7 @@ fn run(arguments: Arguments) -> Result<()> {
     let requests = bench.requests(&arguments.works)?;
     say(&format!("after: {}", load()));
     let report = format!(
-        "{} clusters, {OBJECTS} objects each; medians of {} runs ({} of the start), least and most in brackets.\n\n{}\n{requests}",
+        "{} clusters, {OBJECTS} objects each; {} runs ({} of the start).\n\n{}\n{requests}",
         bed.clusters().len(),
         arguments.runs,
         arguments.runs * SHORT,
@@ -108,69 +108,79 @@ struct Bench {
     bed: &'static Bed,
     mcd: PathBuf,
     for_mcd: Site,
-    for_kubectl: Site,
+    server_side: Site,
+    client_side: Site,
 }
 
 impl Bench {
     /// Deploys the application by each contestant, and lets each work once so that every cache is warm.
     fn prepare(bed: &'static Bed, mcd: PathBuf) -> Result<Bench> {
         say("deploying what is planned");
-        let for_mcd = Site::new(bed, &mcd)?;
-        let for_kubectl = Site::new(bed, &mcd)?;
-        let bench = Bench { bed, mcd, for_mcd, for_kubectl };
-        for work in [Work::Apply, Work::Unchanged] {
-            one_by_one(bench.for_mcd.tasks(Contestant::Mcd, work))?;
-            one_by_one(bench.for_kubectl.tasks(Contestant::Loop, work))?;
+        let site = || Site::new(bed, &mcd);
+        let (for_mcd, server_side, client_side) = (site()?, site()?, site()?);
+        let bench = Bench { bed, mcd, for_mcd, server_side, client_side };
+        for who in [Contestant::Mcd, Contestant::Loop, Contestant::ClientSide] {
+            for work in [Work::Apply, Work::Unchanged] {
+                one_by_one(bench.site(who).tasks(who, work))?;
+            }
         }
         Ok(bench)
     }
 
+    /// Where a contestant has deployed the application.
+    fn site(&self, who: Contestant) -> &Site {
+        match who {
+            Contestant::Mcd => &self.for_mcd,
+            Contestant::Loop | Contestant::AtOnce => &self.server_side,
+            Contestant::ClientSide => &self.client_side,
+        }
+    }
+
     /// Measures one kind of work.
     fn row(&self, work: Work, runs: usize) -> Result<Row> {
-        let [mut mcd, mut kubectl, mut together] = [const { Vec::new() }; 3];
-        let (name, goal, runs, contestants): (String, Goal, usize, &[Contestant]) = match work {
-            Work::Start => (
-                "start (`version --client`)".to_owned(),
-                Goal::Time(Duration::from_millis(10)),
-                runs * SHORT,
-                &[Contestant::Mcd, Contestant::Loop],
-            ),
-            Work::Unchanged => ("plan, nothing changed".to_owned(), Goal::Ratio(12.0), runs, &ALL),
+        let (name, goal, runs) = match work {
+            Work::Start => {
+                let goal = Goal::Time(Duration::from_millis(10));
+                ("start (`version --client`)".to_owned(), goal, runs * SHORT)
+            }
+            Work::Unchanged => ("plan, nothing changed".to_owned(), Goal::Ratio(12.0), runs),
             Work::Changed => {
                 let images = IMAGES * self.bed.clusters().len();
-                (format!("plan, all {images} images changed"), Goal::Ratio(3.5), runs, &ALL)
+                (format!("plan, all {images} images changed"), Goal::Ratio(3.5), runs)
             }
-            Work::Apply => ("first apply".to_owned(), Goal::Ratio(3.0), runs, &ALL),
+            Work::Apply => ("first apply".to_owned(), Goal::Ratio(3.0), runs),
         };
+        let contestants = match work {
+            Work::Start => &Contestant::ALL[..2],
+            Work::Unchanged | Work::Changed | Work::Apply => &Contestant::ALL[..],
+        };
+        let mut samples: Vec<(Contestant, Vec<Sample>)> =
+            contestants.iter().map(|who| (*who, Vec::new())).collect();
         for n in 0..runs {
             say(&format!("{name}: {} of {runs}", n + 1));
             // Nobody always comes first.
-            let order = contestants.iter().cycle().skip(n).take(contestants.len());
-            for contestant in order {
-                let sample = self.sample(*contestant, work)?;
-                match contestant {
-                    Contestant::Mcd => mcd.push(sample),
-                    Contestant::Loop => kubectl.push(sample),
-                    Contestant::AtOnce => together.push(sample),
+            for i in 0..samples.len() {
+                let at = (n + i) % samples.len();
+                if let Some((who, samples)) = samples.get_mut(at) {
+                    samples.push(self.sample(*who, work)?);
                 }
             }
         }
-        Ok(Row { work: name, mcd, kubectl, at_once: together, goal })
+        Ok(Row { work: name, runs: samples, goal })
     }
 
     fn sample(&self, who: Contestant, work: Work) -> Result<Sample> {
         let fresh;
-        let site = match (who, work) {
-            (_, Work::Apply) => {
+        let site = match work {
+            Work::Apply => {
                 fresh = Site::new(self.bed, &self.mcd)?;
                 &fresh
             }
-            (Contestant::Mcd, _) => &self.for_mcd,
-            (Contestant::Loop | Contestant::AtOnce, _) => &self.for_kubectl,
+            Work::Start | Work::Unchanged | Work::Changed => self.site(who),
         };
         let tasks = site.tasks(who, work);
         match who {
-            Contestant::Mcd | Contestant::Loop => one_by_one(tasks),
+            Contestant::Mcd | Contestant::Loop | Contestant::ClientSide => one_by_one(tasks),
             Contestant::AtOnce => at_once(tasks),
         }
     }
@@ -212,8 +222,6 @@ impl Bench {
         Ok(text)
     }
 }
-
-const ALL: [Contestant; 3] = [Contestant::Mcd, Contestant::Loop, Contestant::AtOnce];
 
 /// How busy the machine is.
 fn load() -> String {
