@@ -61,7 +61,32 @@ pub struct Deletion {
 impl Deletion {
     /// Whether the namespace goes that holds the state: it takes record and lock along.
     fn takes_its_state(&self, job: &Job) -> bool {
-        self.delete.iter().any(|c| c.id.kind == "Namespace" && c.id.name == job.names.namespace)
+        let state = namespace(&job.names.namespace);
+        self.delete.iter().any(|condemned| condemned.id == state)
+    }
+
+    /// Keeps what would take something along that stays: namespaces and definitions by what they
+    /// hold, and the one of the state, since the record of all that stays is in it.
+    fn spare(&mut self, homes: &Homes, state_namespace: &str) {
+        self.keep_where(|id| Some(format!("{} would go with it", homes.get(id)?)));
+        if !self.kept.is_empty() {
+            let state = namespace(state_namespace);
+            self.keep_where(|id| {
+                (*id == state).then(|| "the record of what stays would go with it".to_owned())
+            });
+        }
+        self.kept.sort();
+    }
+
+    fn keep_where(&mut self, why: impl Fn(&ObjectId) -> Option<String>) {
+        let kept = &mut self.kept;
+        self.delete.retain(|condemned| match why(&condemned.id) {
+            None => true,
+            Some(why) => {
+                kept.push((condemned.id.clone(), why));
+                false
+            }
+        });
     }
 }
 
@@ -100,6 +125,7 @@ pub async fn deletion_plan(job: &Job, options: &DeleteOptions) -> Result<Deletio
         .collect::<Vec<Result<_, Error>>>()
         .await;
     let mut deletion = Deletion::default();
+    let mut homes = Homes::new();
     for found in found {
         let (id, member, found) = found?;
         // Gone already, by hand or by an earlier delete that was interrupted.
@@ -119,6 +145,9 @@ pub async fn deletion_plan(job: &Job, options: &DeleteOptions) -> Result<Deletio
             }
         };
         if let Some(why) = kept {
+            for home in homes_of(id, &resource) {
+                homes.entry(home).or_insert_with(|| id.clone());
+            }
             deletion.kept.push((id.clone(), why));
             continue;
         }
@@ -127,8 +156,32 @@ pub async fn deletion_plan(job: &Job, options: &DeleteOptions) -> Result<Deletio
         deletion.delete.push(Condemned { id: id.clone(), resource, uid, rank });
     }
     deletion.delete.sort_by(|a, b| (b.rank, &b.id).cmp(&(a.rank, &a.id)));
+    deletion.spare(&homes, &job.names.namespace);
     deletion.record = Some((record, version));
     Ok(deletion)
+}
+
+/// Namespaces and definitions, each with an object that would be lost with it.
+type Homes = BTreeMap<ObjectId, ObjectId>;
+
+/// What an object is lost with: its namespace, and the definition of its kind.
+fn homes_of(id: &ObjectId, resource: &Resource) -> impl Iterator<Item = ObjectId> {
+    let definition = ObjectId {
+        group: "apiextensions.k8s.io".to_owned(),
+        kind: "CustomResourceDefinition".to_owned(),
+        namespace: None,
+        name: format!("{}.{}", resource.plural, resource.gvk.group),
+    };
+    id.namespace.as_deref().map(namespace).into_iter().chain([definition])
+}
+
+fn namespace(name: &str) -> ObjectId {
+    ObjectId {
+        group: String::new(),
+        kind: "Namespace".to_owned(),
+        namespace: None,
+        name: name.to_owned(),
+    }
 }
 
 fn rank(gvk: &Gvk, mut live: Value) -> i64 {
@@ -207,7 +260,12 @@ async fn forget(
         let kept: Vec<&ObjectId> = deletion.kept.iter().map(|(id, _)| id).collect();
         rest.inventory.retain(|id, _| kept.contains(&id));
     }
-    job.store.write_record(&rest, Some(version)).await.map(|_| ())
+    let ended = rest.end_active();
+    job.store.write_record(&rest, Some(version)).await?;
+    match ended {
+        Some(summary) => job.store.mark(&summary).await,
+        None => Ok(()),
+    }
 }
 
 async fn delete_objects(
@@ -302,4 +360,77 @@ async fn until_gone(job: &Job, rank: &[Condemned], timeout: Duration) -> Result<
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resource(kind: &str, plural: &str, group: &str) -> Resource {
+        Resource {
+            gvk: Gvk { group: group.to_owned(), version: "v1".to_owned(), kind: kind.to_owned() },
+            plural: plural.to_owned(),
+            ..super::super::wait::core("v1", kind, plural)
+        }
+    }
+
+    fn id(text: &str) -> ObjectId {
+        let parts: Vec<&str> = text.split('/').collect();
+        let [group, kind, namespace, name] = parts[..] else { panic!("{text}") };
+        ObjectId {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
+            name: name.to_owned(),
+        }
+    }
+
+    const STATE: &str = "/Namespace//shop";
+    const OTHER: &str = "/Namespace//other";
+    const DEFINITION: &str = "apiextensions.k8s.io/CustomResourceDefinition//widgets.example.com";
+
+    /// What stays of the two namespaces and the definition when the named objects do.
+    fn spared(kept: &[(&str, &str)]) -> Vec<String> {
+        let mut deletion = Deletion::default();
+        for condemned in [STATE, OTHER, DEFINITION, "/Service/shop/web"] {
+            deletion.delete.push(Condemned {
+                id: id(condemned),
+                resource: resource("Any", "anys", ""),
+                uid: "1".to_owned(),
+                rank: 0,
+            });
+        }
+        let mut homes = Homes::new();
+        for (kept, plural) in kept {
+            let kept = id(kept);
+            for home in homes_of(&kept, &resource(&kept.kind, plural, &kept.group)) {
+                homes.insert(home, kept.clone());
+            }
+            deletion.kept.push((kept, "protected".to_owned()));
+        }
+        deletion.spare(&homes, "shop");
+        assert_eq!(deletion.delete.len() + deletion.kept.len(), 4 + kept.len());
+        let stays = deletion.kept.into_iter().filter(|(_, why)| why != "protected");
+        stays.map(|(id, why)| format!("{}: {why}", id.name)).collect()
+    }
+
+    #[test]
+    fn what_holds_something_that_stays_stays_too() {
+        let record = "shop: the record of what stays would go with it";
+        assert_eq!(spared(&[]), [""; 0]);
+        assert_eq!(
+            spared(&[("/Service/shop/a", "services")]),
+            ["shop: Service shop/a would go with it"]
+        );
+        assert_eq!(
+            spared(&[("/Service/other/a", "services")]),
+            ["other: Service other/a would go with it", record]
+        );
+        assert_eq!(
+            spared(&[("example.com/Widget//a", "widgets")]),
+            [record, "widgets.example.com: Widget a would go with it"]
+        );
+        // Of another group, or of another namespace: only the record is at stake.
+        assert_eq!(spared(&[("example.org/Widget/x/a", "widgets")]), [record]);
+    }
 }

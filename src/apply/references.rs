@@ -37,7 +37,8 @@ pub(super) async fn missing(
                 return None;
             }
             let users: Vec<&str> = users.iter().map(String::as_str).collect();
-            Some(format!("{id} does not exist; {} needs it", users.join(", ")))
+            let need = if users.len() == 1 { "needs" } else { "need" };
+            Some(format!("{id} does not exist; {} {need} it", users.join(", ")))
         })
         .buffered(PARALLEL)
         .collect()

@@ -11,6 +11,7 @@ use crate::config::Target;
 use crate::error::Exit;
 use crate::health::Health;
 use crate::report::model::{RunReport, TargetReport, TargetState};
+use crate::report::plan::plural;
 use crate::ui::Ui;
 
 /// Arguments of `mcd status`.
@@ -73,6 +74,11 @@ fn stands(target: &Target, standing: &Standing) -> TargetReport {
         report.message = "the application is not there; `mcd apply` deploys it".to_owned();
         return report;
     };
+    if let Some(message) = deleted(record) {
+        let mut report = base(target, TargetState::NotDeployed);
+        report.message = message;
+        return report;
+    }
     let state = match &look.summary.health {
         Health::Healthy => TargetState::Healthy,
         Health::Progressing(_) => TargetState::Progressing,
@@ -89,6 +95,16 @@ fn stands(target: &Target, standing: &Standing) -> TargetReport {
         None => unfinished(record).unwrap_or_default(),
     };
     report
+}
+
+/// What to say of an application that was deleted, but for some objects.
+fn deleted(record: &crate::cluster::state::Record) -> Option<String> {
+    use crate::cluster::state::ReleaseState;
+    let superseded = record.releases.last()?.state == ReleaseState::Superseded;
+    (superseded && record.active.is_none()).then(|| {
+        let rest = plural(record.inventory.len(), "object");
+        format!("it was deleted; {rest} stayed: `mcd delete --dry-run` says which")
+    })
 }
 
 /// What the last release says when it is not the active one.

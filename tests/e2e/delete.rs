@@ -89,10 +89,9 @@ fn what_is_protected_stays() {
     assert_eq!(state(&world), "");
 }
 
-/// The namespace that holds everything, state included, goes last.
-#[test]
-fn its_own_namespace() {
-    let world = World::new("own-ns");
+/// An application whose manifests hold the namespace that everything is in, the state too.
+fn own_namespace(prefix: &str, yaml: &str) -> (World, String) {
+    let world = World::new(prefix);
     world.plain(&["us-east"]);
     let name = format!("{}-own", world.namespace.name());
     let file = std::fs::read_to_string(world.path().join("mcd.yaml")).unwrap();
@@ -101,7 +100,14 @@ fn its_own_namespace() {
     let namespace = format!(
         "---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}, labels: {{team: web}}}}\n"
     );
-    world.write("k8s/all.yaml", &(web("web:1") + &namespace));
+    world.write("k8s/all.yaml", &(yaml.to_owned() + &namespace));
+    (world, name)
+}
+
+/// The namespace that holds everything, state included, goes last.
+#[test]
+fn its_own_namespace() {
+    let (world, name) = own_namespace("own-ns", &web("web:1"));
     world.ok(0, &["apply", "-y"]).says("4 created").says("Healthy");
     world.ok(0, &["diff", "--verify"]);
     let cluster = world.cluster("us-east");
@@ -110,6 +116,56 @@ fn its_own_namespace() {
     world.ok(0, &["delete", "-y", "--with-namespaces"]).says("4 deleted");
     assert_eq!(cluster.call("GET", &path, None).unwrap().status, 404);
     world.ok(0, &["delete", "-y"]).says("nothing to delete");
+}
+
+const WIDGET: &str = "---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.NAMESPACE.example.com}
+spec:
+  group: NAMESPACE.example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: NAMESPACE.example.com/v1
+kind: Widget
+metadata: {name: web}
+";
+
+/// A namespace or a definition does not take along what is to stay.
+#[test]
+fn what_holds_something_that_stays_stays_too() {
+    let (world, own) = own_namespace("holds", &(web("web:1") + WIDGET));
+    world.ok(0, &["apply", "-y"]);
+    let in_own = ["-n", &own];
+    let annotate = |what: &str| {
+        world.kubectl("us-east", &[&["annotate", "widget", "web", what], &in_own[..]].concat());
+    };
+    annotate("mcd.dev/protect=true");
+    let all = ["delete", "-y", "--with-namespaces", "--with-definitions"];
+    let run = world.ok(0, &all);
+    run.says("3 deleted, 3 kept");
+    run.says(&format!("Namespace {own} stays: Widget {own}/web would go with it"));
+    world.ok(0, &["status"]).says("NotDeployed").says("3 objects stayed");
+    assert_eq!(
+        world
+            .kubectl("us-east", &[&["get", "widget", "-o", "name"], &in_own[..]].concat())
+            .lines()
+            .count(),
+        1
+    );
+
+    annotate("mcd.dev/protect-");
+    // The record would go with the namespace, so it stays for the definition's sake.
+    let run = world.ok(0, &["delete", "-y", "--with-namespaces"]);
+    run.says("1 deleted, 2 kept").says("the record of what stays would go with it");
+    world.ok(0, &all).says("2 deleted");
+    world.ok(0, &["status"]).says("NotDeployed").hides("stayed");
 }
 
 /// What was not waited for is not forgotten, and others' objects are never touched.

@@ -97,6 +97,15 @@ impl Record {
         }
     }
 
+    /// Ends the active release without another in its place: its objects were deleted. Answers its
+    /// summary as it is now.
+    pub fn end_active(&mut self) -> Option<ReleaseSummary> {
+        let mut summary = self.active_release()?.clone();
+        summary.state = ReleaseState::Superseded;
+        self.note(summary.clone());
+        Some(summary)
+    }
+
     /// Adds what a release is about to write, before it is written: the union of old and new is
     /// what makes a crash safe at every point. What is known already keeps its uid and digests.
     pub fn intend<'a>(&mut self, objects: impl IntoIterator<Item = &'a Object>) {
@@ -291,6 +300,16 @@ mod tests {
             Some(Digests { manifest: "m".into(), live: "l".into(), server: "v1.36.3".into() });
         record.note(summary(3, ReleaseState::Active));
         record
+    }
+
+    #[test]
+    fn a_release_that_ends_leaves_none_active() {
+        let mut record = sample();
+        let ended = record.end_active().unwrap();
+        assert_eq!((ended.number, ended.state), (3, ReleaseState::Superseded));
+        assert_eq!((record.active, record.release(3)), (None, Some(&ended)));
+        assert_eq!(record.previous().map(|r| r.number), Some(3));
+        assert_eq!(record.end_active(), None);
     }
 
     #[test]
