@@ -188,7 +188,7 @@ pub async fn observe(
         server_version: version,
         objects,
         left,
-        hooks: rendered.hooks.clone(),
+        hooks: rendered.dropped_hooks(),
         warnings,
         unfinished,
     };

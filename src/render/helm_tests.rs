@@ -228,6 +228,16 @@ fn hooks_are_listed_and_only_those_of_a_deploy_are_ever_applied() {
         listed.iter().filter(|hook| hook.applied).map(|hook| hook.id.name.as_str()).collect();
     assert_eq!(applied, ["migrate", "both"]);
     assert_eq!(listed.len(), 6);
+    let rendered = super::super::Rendered {
+        objects: kept,
+        hooks: listed,
+        tool: None,
+        warnings: Vec::new(),
+        took: std::time::Duration::ZERO,
+    };
+    let dropped = rendered.dropped_hooks();
+    assert_eq!(dropped.len(), 4, "a plan tells of those that are not applied");
+    assert!(dropped.iter().all(|hook| hook.id.name != "migrate" && hook.id.name != "both"));
 }
 
 #[test]

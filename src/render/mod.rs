@@ -70,6 +70,13 @@ pub struct Rendered {
     pub took: Duration,
 }
 
+impl Rendered {
+    /// The hooks that are not applied.
+    pub fn dropped_hooks(&self) -> Vec<Hook> {
+        self.hooks.iter().filter(|hook| !hook.applied).cloned().collect()
+    }
+}
+
 /// Whether rendering the target uses a cluster's version and APIs where they can be had.
 pub fn needs_capabilities(target: &Target) -> bool {
     match &target.render {

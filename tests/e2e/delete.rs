@@ -142,9 +142,9 @@ metadata: {name: web}
 fn what_holds_something_that_stays_stays_too() {
     let (world, own) = own_namespace("holds", &(web("web:1") + WIDGET));
     world.ok(0, &["apply", "-y"]);
-    let in_own = ["-n", &own];
+    let widgets = format!("widgets.{}.example.com", world.namespace.name());
     let annotate = |what: &str| {
-        world.kubectl("us-east", &[&["annotate", "widget", "web", what], &in_own[..]].concat());
+        world.kubectl("us-east", &["annotate", "-n", &own, &widgets, "web", what]);
     };
     annotate("mcd.dev/protect=true");
     let all = ["delete", "-y", "--with-namespaces", "--with-definitions"];
@@ -152,13 +152,7 @@ fn what_holds_something_that_stays_stays_too() {
     run.says("3 deleted, 3 kept");
     run.says(&format!("Namespace {own} stays: Widget {own}/web would go with it"));
     world.ok(0, &["status"]).says("NotDeployed").says("3 objects stayed");
-    assert_eq!(
-        world
-            .kubectl("us-east", &[&["get", "widget", "-o", "name"], &in_own[..]].concat())
-            .lines()
-            .count(),
-        1
-    );
+    world.kubectl("us-east", &["get", "-n", &own, &widgets, "web"]);
 
     annotate("mcd.dev/protect-");
     // The record would go with the namespace, so it stays for the definition's sake.
