@@ -77,6 +77,12 @@ impl Rendered {
     }
 }
 
+/// What a tool said, without its own mark of a warning (kustomize: `# Warning: …`).
+fn bare(line: &str) -> &str {
+    let text = line.trim_start_matches(['#', ' ']);
+    text.strip_prefix("Warning: ").or_else(|| text.strip_prefix("WARNING: ")).unwrap_or(text)
+}
+
 /// Whether rendering the target uses a cluster's version and APIs where they can be had.
 pub fn needs_capabilities(target: &Target) -> bool {
     match &target.render {
@@ -270,7 +276,7 @@ impl Renderer {
             let warnings = stderr
                 .lines()
                 .take(WARNINGS)
-                .map(|line| format!("{}: {}", tool.name(), self.scrubber.scrub(line)))
+                .map(|line| format!("{}: {}", tool.name(), self.scrubber.scrub(bare(line))))
                 .collect();
             Ok(Output { objects, warnings })
         })

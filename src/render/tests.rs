@@ -310,3 +310,10 @@ fn only_helm_asks_for_capabilities() {
     helm.api_versions = Some(Vec::new());
     assert!(!needs_capabilities(&bed.target("a", Render::Helm(helm))));
 }
+
+#[test]
+fn warnings_are_marked_once() {
+    assert_eq!(bare("# Warning: 'vars' is deprecated."), "'vars' is deprecated.");
+    assert_eq!(bare("WARNING: the chart is old"), "the chart is old");
+    assert_eq!(bare("coalesce.go:286: warning: x"), "coalesce.go:286: warning: x");
+}

@@ -11,6 +11,7 @@ use super::model::{ErrorReport, ObjectReference, ObjectReport, PlanReport, Targe
 use super::problem::problem;
 use super::{Cell, Table};
 use crate::error::Exit;
+use crate::plan::CONFIG_HASH;
 use crate::ui::{Look, Role};
 
 /// The kubectl name of an object: `deployment.apps/web`.
@@ -136,6 +137,13 @@ fn details(object: &ObjectReport, text: &mut String) {
         // An object that would be new is refused as a whole: its fields say nothing.
         for field in object.fields.iter().filter(|field| !field.path.is_empty()) {
             let change = match (&field.before, &field.after) {
+                // The hash itself says nothing, and is another one in each target.
+                (Some(_), Some(_)) if field.path.ends_with(CONFIG_HASH) => {
+                    "configuration that its pods use changed: they restart".to_owned()
+                }
+                (None, Some(_)) if field.path.ends_with(CONFIG_HASH) => {
+                    "+ a hash of the configuration that its pods use".to_owned()
+                }
                 (Some(before), Some(after)) if field.op != "move" => {
                     let (old, new) = (value(before), value(after));
                     if old == new {

@@ -187,3 +187,20 @@ fn nothing_to_do_and_nothing_planned() {
     let down = TargetPlanReport::failed("eu", "eu", "shop", &[error]);
     assert_snapshot!("nothing_planned", shown(&report(vec![down]), None));
 }
+
+#[test]
+fn targets_that_differ_in_the_hash_of_their_configuration_are_shown_together() {
+    let hashed = |target_name: &str, hash: &str| {
+        let field = FieldReport {
+            path: format!(".spec.template.metadata.annotations.{CONFIG_HASH}"),
+            op: "replace".into(),
+            before: Some(json!("0")),
+            after: Some(json!(hash)),
+        };
+        let object = ObjectReport { fields: vec![field], ..object("change", "Deployment", "web") };
+        target(target_name, "changes", vec![object])
+    };
+    let text = shown(&report(vec![hashed("eu", "1"), hashed("us", "2")]), None);
+    assert!(text.contains("\neu, us\n"), "{text}");
+    assert!(text.contains("configuration that its pods use changed: they restart"), "{text}");
+}
