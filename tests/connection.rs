@@ -294,7 +294,7 @@ async fn a_namespace_that_is_being_deleted_says_so() {
     let error = apply(&cluster, &config_maps(), ns, &config_map("a")).await.unwrap_err();
     assert_eq!(error.refusal(), Some(&Refusal::NamespaceTerminating { name: ns.to_owned() }));
     let (exit, text) = read(error);
-    assert_eq!(exit, Exit::Failed);
+    assert_eq!(exit, Exit::Blocked);
     assert!(
         text.contains("is being deleted\nhint: wait until it is gone, then try again"),
         "{text}"
