@@ -28,7 +28,7 @@ const MEMORY: u64 = 80 * 1024;
 /// The table of times and memory.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| work | by | median | least to most | peak memory | times mcd's | goal |\n\
+        "| work | by | median | least to most | peak memory | times mcd's (of the least) | goal |\n\
          |---|---|---|---|---|---|---|\n",
     );
     for row in rows {
@@ -49,9 +49,11 @@ pub(crate) fn table(rows: &[Row]) -> String {
         };
         for (n, (who, samples)) in row.runs.iter().enumerate() {
             let times = Times::of(samples);
-            let ratio = match (who, &mcd) {
+            let ratios = match (who, &mcd) {
                 (Contestant::Mcd, _) | (_, None) => String::new(),
-                (_, Some(mcd)) => format!("{:.1}×", times.over(mcd)),
+                (_, Some(mcd)) => {
+                    format!("{:.1}× ({:.1}×)", times.over(mcd), ratio(times.least, mcd.least))
+                }
             };
             let peak = samples.iter().map(|s| s.peak).max().unwrap_or_default();
             let peak = match peak {
@@ -63,7 +65,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
                 peak => format!("{} MiB", peak / 1024),
             };
             text += &format!(
-                "| {} | {} | {} | {} to {} | {peak} | {ratio} | {} |\n",
+                "| {} | {} | {} | {} to {} | {peak} | {ratios} | {} |\n",
                 if n == 0 { row.work.as_str() } else { "" },
                 who.name(),
                 duration(times.median),
@@ -103,8 +105,12 @@ impl Times {
 
     /// How many times as long as `other` it takes.
     fn over(&self, other: &Times) -> f64 {
-        self.median.as_secs_f64() / other.median.as_secs_f64().max(f64::MIN_POSITIVE)
+        ratio(self.median, other.median)
     }
+}
+
+fn ratio(time: Duration, other: Duration) -> f64 {
+    time.as_secs_f64() / other.as_secs_f64().max(f64::MIN_POSITIVE)
 }
 
 fn duration(time: Duration) -> String {
@@ -146,11 +152,11 @@ mod tests {
             lines,
             [
                 "| w | mcd | 0.20 s | 0.10 s to 0.30 s | 2 MiB |  |  |".to_owned(),
-                format!("{other} | 2 MiB | 10.0× | ≥ 10×: met |"),
+                format!("{other} | 2 MiB | 10.0× (10.0×) | ≥ 10×: met |"),
                 "| w | mcd | 0.20 s | 0.10 s to 0.30 s | 2 MiB |  |  |".to_owned(),
-                format!("{other} | 2 MiB | 10.0× | ≥ 10.1×: **missed** |"),
+                format!("{other} | 2 MiB | 10.0× (10.0×) | ≥ 10.1×: **missed** |"),
                 "| w | mcd | 0.20 s | 0.10 s to 0.30 s |  |  | ≤ 10.0 ms: **missed** |".to_owned(),
-                format!("{other} |  | 10.0× |  |"),
+                format!("{other} |  | 10.0× (10.0×) |  |"),
             ]
         );
     }
