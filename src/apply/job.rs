@@ -68,7 +68,11 @@ impl Job {
             holder: &holder,
             duration: lease::DURATION,
             wait: std::time::Duration::ZERO,
-            waiting: &move |waiting| events.waiting(waiting.to_string()),
+            // Said at once: somebody else may be at work on this target.
+            waiting: &move |waiting| {
+                events.warn(None, waiting.to_string());
+                events.waiting(waiting.to_string());
+            },
         };
         lease::acquire(&self.cluster, &self.names, how).await
     }
