@@ -33,6 +33,18 @@ pub(super) fn job(object: &Value) -> Verdict {
     Verdict::progressing(parts.join(", "))
 }
 
+/// Whether an object is a Job that has ended, well or not. Its pods and their template do not
+/// change any more.
+pub(super) fn is_finished(object: &Value) -> bool {
+    let is_job = object["kind"] == "Job"
+        && object["apiVersion"].as_str().is_some_and(|v| v.starts_with("batch/"));
+    let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+    is_job
+        && conditions.into_iter().any(|c| {
+            c["status"] == "True" && matches!(c["type"].as_str(), Some("Complete" | "Failed"))
+        })
+}
+
 /// A CronJob does what it should by being there: its runs come later, and a run that failed is
 /// no failure of a deploy.
 pub(super) fn cron_job(object: &Value) -> Verdict {
@@ -82,4 +94,28 @@ pub fn gone(
         }
     }
     Verdict::healthy().unjudged().note("removed by its TTL before anyone saw how it ended")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::{Own, Surroundings, health};
+
+    /// The TTL controller deletes in the foreground: for a while the Job is there and terminating.
+    #[test]
+    fn a_finished_job_that_goes_by_its_ttl_is_what_it_came_to() {
+        let job = |condition: &str| {
+            json!({"apiVersion": "batch/v1", "kind": "Job",
+                "metadata": {"name": "once", "uid": "u", "generation": 2,
+                    "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]},
+                "spec": {"ttlSecondsAfterFinished": 0},
+                "status": {"conditions": [{"type": condition, "status": "True", "message": "m"}]}})
+        };
+        let own = Own { generation: Some(1), uid: Some("u".into()) };
+        let now = Surroundings::at("2026-01-01T00:00:01Z".parse().unwrap());
+        assert!(health(&job("Complete"), &own, &now).is_healthy());
+        assert_eq!(health(&job("Failed"), &own, &now).word(), "Failed");
+        assert_eq!(health(&job("Suspended"), &own, &now).word(), "Failed", "deleted by someone");
+    }
 }

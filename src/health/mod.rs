@@ -192,6 +192,10 @@ pub fn health(object: &Value, own: &Own, around: &Surroundings<'_>) -> Verdict {
     {
         return Verdict::failed("deleted and recreated by someone since our apply");
     }
+    // What a finished Job came to stands, also while it goes by its TTL.
+    if job::is_finished(object) {
+        return job::job(object);
+    }
     let mut verdict = if object["metadata"]["deletionTimestamp"].is_string() {
         terminating(object, own)
     } else if let Some(stale) = generation::stale_read(object, own) {
