@@ -169,9 +169,11 @@ impl Proxy {
         self.inner.state().rules.push((requests, Action::Fault(fault)));
     }
 
-    /// Forgets all faults. What is held stays held.
+    /// Forgets all faults, and switches whose turn did not come. What is held stays held.
     pub fn heal(&self) {
-        self.inner.state().rules.retain(|(_, action)| matches!(action, Action::Hold { .. }));
+        let mut state = self.inner.state();
+        state.rules.retain(|(_, action)| matches!(action, Action::Hold { .. }));
+        state.switches.clear();
     }
 
     /// Holds the first of these requests before the server sees it, until it is released.
