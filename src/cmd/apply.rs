@@ -1,30 +1,14 @@
 //! `mcd apply`: makes each target what its manifests say, and waits until it is healthy.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use clap::Args;
 
 use super::Outcome;
 use super::args::{
-    ClusterArgs, ConfirmArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs, WaitArgs,
+    ClusterArgs, ConfirmArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs, WaitArgs,
 };
-use super::plan::{self, PlanningArgs, document};
+use super::deploy::{How, Ready, deploy};
+use super::plan::PlanningArgs;
 use super::session::Session;
-use crate::apply::{Applied, ApplyOptions, Ended, Job, Observed, apply, run_waves};
-use crate::cluster::state::{About, ToolUsed, who};
-use crate::config::{Target, TargetName};
-use crate::error::{Error, Exit};
-use crate::event::EventKind;
-use crate::health::Health;
-use crate::plan::TargetPlan;
-use crate::render::Rendered;
-use crate::report::model::{
-    ErrorReport, PodCounts, RunReport, TargetReport, TargetState, UnhealthyReport,
-};
-use crate::report::plan::plural;
-use crate::rollout::Wave;
 use crate::ui::Ui;
 
 /// Arguments of `mcd apply`.
@@ -52,10 +36,6 @@ pub(super) struct ApplyArgs {
     render: RenderArgs,
 }
 
-type Ready = (Job, Rendered, Observed);
-/// A target that is ready to be applied, or why it is not.
-type Planned = (Arc<Target>, Result<Ready, Vec<Error>>);
-
 /// Runs the verb.
 pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
     let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?;
@@ -64,317 +44,22 @@ pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outco
         ui.can_confirm()?;
     }
     let options = args.planning.options();
-    let planned = session.each(|target| session.observe(target, options)).await;
-    session.settle().await;
-
-    let results: Vec<plan::Planned<'_>> =
-        planned.iter().map(|(t, r)| (t.as_ref(), r.as_ref().map(|(_, _, o)| o))).collect();
-    // Who may only read may look at the plan, and not go on.
-    let counting = if args.dry_run { TargetPlan::problems } else { TargetPlan::blockers };
-    let report = plan::report(&session, "mcd.dev/plan/v1", &results, counting, false);
-    let exit = plan::exit(&session, &results, counting, false);
-    if args.dry_run {
-        plan::show(&report, args.output.output, global.verbose > 0, ui)?;
-        return Ok(exit);
-    }
-    if let Some(interrupted) = session.interrupted() {
-        return Err(Error::new(interrupted, "interrupted; nothing was written"));
-    }
-    let blocked: usize = results.iter().filter(|(_, r)| is_blocked(r)).count();
-    let nothing_to_do = results.iter().all(|(_, r)| {
-        r.is_ok_and(|o| !o.plan.has_changes() && o.plan.unfinished.is_none() && !has_blockers(o))
-    });
-    let stops = blocked > 0 && (!args.keep_going || blocked == results.len());
-    let asks = !args.confirm.yes && !stops;
-    if (args.output.output == Output::Table || asks) && !nothing_to_do {
-        let plan = crate::report::plan::text(&report, global.verbose > 0, ui.err());
-        // With `-q` too: the user cannot agree to a plan, or mend one, that is not shown.
-        if asks || stops { ui.say(&plan) } else { ui.status(&plan) }
-    }
-    if stops {
-        if args.output.output == Output::Table {
-            ui.hint(if blocked == results.len() {
-                "nothing was written"
-            } else {
-                "nothing was written; `--keep-going` applies to the other targets"
-            });
-        } else {
-            let mut report = not_written(&session, &planned);
-            report.exit_code = exit.code();
-            document(&report, args.output.output, ui)?;
-        }
-        return Ok(exit);
-    }
-    if !nothing_to_do && !args.confirm.yes {
-        let question = format!("Apply to {}?", plural(results.len() - blocked, "target"));
-        session.confirm(ui, question, "nothing was written").await?;
-    }
-    session.resume();
-    let (report, exit) = carry_out(args, &session, planned, exit).await;
-    session.settle().await;
-    show(&report, args.output.output, ui)?;
-    if let Some(interrupted) = session.interrupted() {
-        ui.hint("`mcd apply` goes on where this run stopped");
-        return Ok(interrupted);
-    }
-    Ok(exit)
-}
-
-fn has_blockers(observed: &Observed) -> bool {
-    !observed.plan.blockers().is_empty()
-}
-
-fn is_blocked(result: &Result<&Observed, &Vec<Error>>) -> bool {
-    result.map_or(true, has_blockers)
-}
-
-/// Where a release of this run comes from.
-async fn about(session: &Session) -> About {
-    let folder = session.project.root.clone();
-    let commit = tokio::task::spawn_blocking(move || who::current_commit(&folder));
-    About {
-        started: jiff::Timestamp::now(),
-        who: who::current_user(),
-        commit: commit.await.ok().flatten(),
-        tool: None,
-        mcd: env!("CARGO_PKG_VERSION").to_owned(),
-        vars: BTreeMap::new(),
-    }
-}
-
-/// Applies to every target whose plan stands, as one wave.
-async fn carry_out(
-    args: &ApplyArgs,
-    session: &Session,
-    planned: Vec<Planned>,
-    exit: Exit,
-) -> (RunReport, Exit) {
-    let about = about(session).await;
-    // Each target's part is handed over when its turn comes, and freed when it is done.
-    let ready: RefCell<BTreeMap<TargetName, Ready>> = RefCell::default();
-    let mut reports: BTreeMap<TargetName, TargetReport> = BTreeMap::new();
-    for (target, result) in planned {
-        let errors = match &result {
-            Ok((_, _, observed)) => observed.plan.blockers(),
-            Err(errors) => errors.clone(),
-        };
-        match (result, errors.is_empty()) {
-            (Ok(parts), true) => {
-                ready.borrow_mut().insert(target.name.clone(), parts);
-            }
-            _ => {
-                reports.insert(target.name.clone(), not_staged(&target, &errors));
-            }
-        }
-    }
-    // `--keep-going` is the consent to failures; without it a target that fails keeps those from
-    // starting that have not.
-    let wave = Wave {
-        targets: session
-            .targets
-            .iter()
-            .map(|t| t.name.clone())
-            .filter(|t| ready.borrow().contains_key(t))
-            .collect(),
-        max_concurrent: usize::MAX,
-        max_failures: if args.keep_going { usize::MAX } else { 0 },
-    };
-    let cap = args.clusters.concurrency.map(|n| n as usize);
-    let ended = run_waves(
-        &[wave],
-        cap,
-        || session.interrupted().is_some(),
-        |name| {
-            let parts = ready.borrow_mut().remove(&name);
-            let about = about.clone();
-            async move {
-                let Some((job, rendered, observed)) = parts else {
-                    return (Applied::default(), false);
-                };
-                let options = ApplyOptions {
-                    wait: args.wait.wait,
-                    timeout: args.wait.timeout,
-                    plan: args.planning.options(),
-                    about: About {
-                        vars: job.target.vars.clone(),
-                        tool: rendered.tool.as_ref().map(|tool| ToolUsed {
-                            name: tool.name.to_owned(),
-                            version: tool.version.clone(),
-                        }),
-                        ..about
-                    },
-                };
-                let applied = apply(&job, &rendered, observed, &options).await;
-                let ok = applied.errors.is_empty();
-                let message = match applied.errors.first() {
-                    Some(error) => format!("{error:#}"),
-                    None if args.wait.wait => "healthy".to_owned(),
-                    None => "applied".to_owned(),
-                };
-                job.events.send(EventKind::Finished { ok, message });
-                (applied, ok)
-            }
-        },
-    )
-    .await;
-    let mut exit = exit;
-    for (name, ended) in ended {
-        let Some(target) = session.target(&name) else { continue };
-        let report = match ended {
-            Ended::Ran { result, .. } => {
-                for error in &result.errors {
-                    exit = exit.and(error.exit());
-                }
-                applied_report(target, &result, args.wait.wait)
-            }
-            Ended::NotStarted => base(target, TargetState::NotStarted),
-        };
-        reports.insert(name, report);
-    }
-    let exit = session.interrupted().map_or(exit, |interrupted| exit.and(interrupted));
-    let targets = session.targets.iter().filter_map(|t| reports.remove(&t.name)).collect();
-    let report = RunReport {
-        schema: "mcd.dev/apply/v1".to_owned(),
-        application: session.project.app.to_string(),
-        targets,
-        exit_code: exit.code(),
-    };
-    (report, exit)
-}
-
-/// A report with nothing in it yet.
-pub(crate) fn base(target: &Target, state: TargetState) -> TargetReport {
-    TargetReport {
-        target: target.name.to_string(),
-        context: target.cluster.context.clone(),
-        namespace: target.namespace.clone(),
-        state,
-        release: None,
-        pods: None,
-        applied: None,
-        objects: BTreeMap::new(),
-        unhealthy: Vec::new(),
-        warnings: Vec::new(),
-        message: String::new(),
-        errors: Vec::new(),
-    }
-}
-
-/// The report of a target that errors kept from its turn.
-pub(crate) fn failed(target: &Target, errors: &[Error]) -> TargetReport {
-    let state = errors.first().map_or(TargetState::Failed, TargetState::of);
-    TargetReport { errors: errors.iter().map(ErrorReport::from).collect(), ..base(target, state) }
-}
-
-fn not_staged(target: &Target, errors: &[Error]) -> TargetReport {
-    TargetReport { message: "not applied".to_owned(), ..failed(target, errors) }
-}
-
-fn not_written(session: &Session, planned: &[Planned]) -> RunReport {
-    let targets = planned
-        .iter()
-        .map(|(target, result)| match result {
-            Ok((_, _, observed)) => match observed.plan.blockers().as_slice() {
-                [] => TargetReport {
-                    message: "nothing was written, because other targets are not ready".to_owned(),
-                    ..base(target, TargetState::NotStarted)
-                },
-                errors => failed(target, errors),
-            },
-            Err(errors) => failed(target, errors),
+    let planned = session
+        .each(|target| async {
+            let (job, rendered, observed) = session.observe(target, options).await?;
+            Ok(Ready { job, rendered, observed })
         })
-        .collect();
-    RunReport {
-        schema: "mcd.dev/apply/v1".to_owned(),
-        application: session.project.app.to_string(),
-        targets,
-        exit_code: 0,
-    }
-}
-
-fn applied_report(target: &Target, applied: &Applied, waited: bool) -> TargetReport {
-    let state = match applied.errors.first() {
-        Some(error) => TargetState::of(error),
-        None if waited => TargetState::Healthy,
-        None => TargetState::Applied,
+        .await;
+    session.settle().await;
+    let how = How {
+        keep_going: args.keep_going,
+        dry_run: args.dry_run,
+        yes: args.confirm.yes,
+        plan: options,
+        wait: args.wait,
+        output: args.output.output,
+        verbose: global.verbose > 0,
+        cap: args.clusters.concurrency.map(|n| n as usize),
     };
-    let mut report = base(target, state);
-    report.release = applied.release.as_ref().map(|r| r.number);
-    report.applied = applied.release.as_ref().and_then(|r| r.finished).map(|t| t.to_string());
-    for verb in applied.written.values() {
-        *report.objects.entry(verb.word().to_owned()).or_default() += 1;
-    }
-    if applied.unchanged > 0 {
-        *report.objects.entry("unchanged".to_owned()).or_default() += applied.unchanged;
-    }
-    if let Some(look) = &applied.look {
-        describe(&mut report, look);
-    }
-    report.message =
-        report.objects.iter().map(|(verb, n)| format!("{n} {verb}")).collect::<Vec<_>>().join(", ");
-    report.errors = applied.errors.iter().map(ErrorReport::from).collect();
-    report
-}
-
-/// Puts a look at the target's health into its report.
-pub(crate) fn describe(report: &mut TargetReport, look: &crate::apply::Look) {
-    report.pods = look.pods.map(|pods| PodCounts {
-        wanted: pods.wanted,
-        ready: pods.ready,
-        updated: pods.updated,
-    });
-    report.unhealthy = look
-        .verdicts
-        .iter()
-        .filter(|(_, verdict)| verdict.health != Health::Healthy)
-        .map(|(id, verdict)| UnhealthyReport {
-            object: id.into(),
-            health: verdict.health.word().to_lowercase(),
-            reason: verdict.health.reason().unwrap_or_default().to_owned(),
-        })
-        .collect();
-    // What decides stands first.
-    report.unhealthy.sort_by_key(|u| u.health != "failed");
-    report.warnings.extend(look.summary.notes.iter().cloned());
-}
-
-/// What to do next, once for all targets that only differ in their names.
-fn hints(report: &RunReport) -> Vec<String> {
-    let mut kinds: Vec<(String, String, usize)> = Vec::new();
-    for target in &report.targets {
-        // Those of further errors stand beside them.
-        for hint in target.errors.iter().take(1).flat_map(|e| &e.hints) {
-            let kind = hint.replace(&target.context, "…").replace(&target.target, "…");
-            match kinds.iter_mut().find(|(known, _, _)| *known == kind) {
-                Some((_, _, others)) => *others += 1,
-                None => kinds.push((kind, format!("{}: {hint}", target.target), 0)),
-            }
-        }
-    }
-    let shown = kinds.into_iter().map(|(_, hint, others)| match others {
-        0 => hint,
-        n => format!("{hint} (and {} alike)", plural(n, "target")),
-    });
-    shown.collect()
-}
-
-/// Prints a run's report in the form that was asked for.
-pub(crate) fn show(report: &RunReport, output: Output, ui: &Ui) -> Result<(), Error> {
-    match output {
-        Output::Table => {
-            ui.data(&crate::report::run::text(report, jiff::Timestamp::now(), ui.out()))?;
-        }
-        Output::Json | Output::Yaml => document(report, output, ui)?,
-        Output::Name => {
-            for target in &report.targets {
-                ui.data(&format!("{} {}\n", target.target, target.state.word()))?;
-            }
-        }
-    }
-    if output == Output::Table {
-        for hint in hints(report) {
-            ui.hint(&hint);
-        }
-    }
-    Ok(())
+    deploy(&session, planned, &how, ui).await
 }

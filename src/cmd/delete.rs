@@ -6,10 +6,10 @@ use clap::Args;
 use futures::stream::{self, StreamExt};
 
 use super::Outcome;
-use super::apply::{base, failed, show};
 use super::args::{
     ClusterArgs, ConfirmArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, WaitArgs,
 };
+use super::deploy::{base, failed, show};
 use super::session::Session;
 use crate::apply::{DeleteOptions, Deletion, Job, delete, deletion_plan};
 use crate::config::Target;

@@ -10,6 +10,7 @@ use crate::ui::Ui;
 mod apply;
 pub mod args;
 mod delete;
+mod deploy;
 mod diff;
 mod generate;
 mod history;

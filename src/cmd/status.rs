@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::Outcome;
-use super::apply::{base, describe, failed, show};
 use super::args::{ClusterArgs, GlobalArgs, OutputArgs, ProjectArgs, duration};
+use super::deploy::{base, describe, failed, show};
 use super::session::Session;
 use crate::apply::{Standing, standing};
 use crate::config::Target;
