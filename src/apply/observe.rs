@@ -67,12 +67,17 @@ pub async fn observe(
     let one = |e: Error| vec![e.in_target(&job.target.name)];
     job.events.phase(Phase::Reading);
     let cluster = &job.cluster;
-    let (version, discovery, record, stored_key) =
-        tokio::join!(cluster.version(), cluster.discovery(), job.store.record(), job.store.key(),);
-    let version = version.map_err(|e| one(job.failed(e, None)))?.git_version;
-    let discovery = discovery.map_err(|e| one(job.failed(e, None)))?;
-    let record = record.map_err(one)?;
-    let key = match stored_key.map_err(one)? {
+    // The first failure is enough: of a server that is down, each would take its full time.
+    let failed = |e| job.failed(e, None);
+    let (version, discovery, record, stored_key) = tokio::try_join!(
+        async { cluster.version().await.map_err(failed) },
+        async { cluster.discovery().await.map_err(failed) },
+        job.store.record(),
+        job.store.key(),
+    )
+    .map_err(one)?;
+    let version = version.git_version;
+    let key = match stored_key {
         Some(key) => key,
         None => Key::random().map_err(one)?,
     };

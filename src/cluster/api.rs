@@ -78,26 +78,19 @@ impl Cluster {
             serde_json::from_value(value)
                 .map_err(|_| self.bad_answer(&call, &answer, "it is not a version".to_owned()))
         };
-        self.inner.version.get_or_try_init(get).await.cloned()
+        self.inner.version.get(get).await
     }
 
     /// The kinds that the server serves; asked for once. Aggregated where the server knows that
     /// (two calls), else one call a group; a group that cannot be asked is noted, not an error.
     pub async fn discovery(&self) -> CallResult<Arc<Discovery>> {
-        let mut known = self.inner.discovery.lock().await;
-        if let Some(known) = &*known {
-            return Ok(known.clone());
-        }
-        let fresh = Arc::new(self.discover().await?);
-        *known = Some(fresh.clone());
-        Ok(fresh)
+        self.inner.discovery.get(|| async { self.discover().await.map(Arc::new) }).await
     }
 
     /// The kinds as of now, as after a definition was applied.
     pub async fn refresh_discovery(&self) -> CallResult<Arc<Discovery>> {
-        let mut known = self.inner.discovery.lock().await;
         let fresh = Arc::new(self.discover().await?);
-        *known = Some(fresh.clone());
+        self.inner.discovery.put(fresh.clone()).await;
         Ok(fresh)
     }
 

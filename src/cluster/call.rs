@@ -155,7 +155,7 @@ impl Cluster {
             kind,
             context: Box::new(CallContext {
                 server: self.inner.server.host.clone(),
-                user: self.inner.user.clone(),
+                user: self.caller.user.clone(),
                 write: call.write,
                 gvk: call.about.gvk.clone(),
             }),

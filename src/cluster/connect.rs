@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use kube::Client;
 use kube::client::ClientBuilder;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::api::ServerVersion;
@@ -18,6 +18,7 @@ use super::discovery::Discovery;
 use super::error::{CallContext, CallError, CallErrorKind, CallResult};
 use super::kubeconfig::{Entry, Kubeconfigs, Server};
 use super::note::{Note, Notes};
+use super::once::Once;
 use super::retry::RetryPolicy;
 use crate::config::{ClusterSpec, TargetName};
 use crate::error::Error;
@@ -114,20 +115,28 @@ pub struct Impersonate {
 #[derive(Clone)]
 pub struct Cluster {
     pub(super) inner: Arc<Inner>,
+    pub(super) caller: Arc<Caller>,
     pub(super) cancel: CancellationToken,
 }
 
+/// What all targets share that reach one server as one user: connections, the bound on calls at
+/// once, and what the server said of itself.
 pub(super) struct Inner {
     pub(super) server: Server,
-    pub(super) user: Option<String>,
     entry: Entry,
     client: RwLock<Connected>,
     pub(super) permits: Semaphore,
     pub(super) options: ConnectOptions,
-    pub(super) discovery: tokio::sync::Mutex<Option<Arc<Discovery>>>,
-    pub(super) version: OnceCell<ServerVersion>,
+    pub(super) discovery: Once<Arc<Discovery>>,
+    pub(super) version: Once<ServerVersion>,
     started: Instant,
     clock: Mutex<ServerClock>,
+}
+
+/// A target that reaches it.
+pub(super) struct Caller {
+    /// The kubeconfig's name of the user.
+    pub(super) user: Option<String>,
     notes: Notes,
     told: Mutex<HashSet<(Option<ObjectId>, String)>>,
 }
@@ -146,8 +155,9 @@ impl std::fmt::Debug for Cluster {
 }
 
 impl Cluster {
-    /// Makes a client for the cluster's context. Reads files and runs the user's credential plugin
-    /// (once for all clusters that share it), but sends nothing yet.
+    /// Makes a client for the cluster's context, or takes the one that another context made which
+    /// comes to the same server and user. Reads files and runs the user's credential plugin (once
+    /// for all clusters that share it), but sends nothing yet.
     ///
     /// # Errors
     /// The kubeconfig does not have the context or is wrong ([`CallErrorKind::Config`], exit 3), or
@@ -162,40 +172,44 @@ impl Cluster {
         let what = "connect";
         let config = |error: Error| CallError::config(what, error.in_target(target));
         let entry = kubeconfigs.entry(spec, options).map_err(config)?;
-        let server = entry.server.clone();
+        let insecure = entry.server.insecure;
         let user = entry.user_name.clone();
-        let connected = entry.login(None, &options.cancel).await.map_err(|kind| CallError {
-            call: what.to_owned(),
-            kind,
-            context: Box::new(CallContext {
-                server: server.host.clone(),
-                user: user.clone(),
-                ..CallContext::default()
-            }),
+        let link = kubeconfigs.link(&entry);
+        let connected = link.get_or_try_init(|| async {
+            let server = entry.server.clone();
+            let login = entry.login(None, &options.cancel).await.map_err(|kind| CallError {
+                call: what.to_owned(),
+                kind,
+                context: Box::new(CallContext {
+                    server: server.host.clone(),
+                    user: user.clone(),
+                    ..CallContext::default()
+                }),
+            });
+            let (config, credential) = login?;
+            let client = client(config).await.map_err(|why| {
+                let message =
+                    format!("context `{}` of the kubeconfig cannot be used", spec.context);
+                CallError::config(what, Error::config(message).in_target(target).because(why))
+            })?;
+            CallResult::Ok(Arc::new(Inner {
+                server,
+                entry,
+                client: RwLock::new(Connected { client, credential }),
+                permits: Semaphore::new(options.parallel.max(1)),
+                options: options.clone(),
+                discovery: Once::default(),
+                version: Once::default(),
+                started: Instant::now(),
+                clock: Mutex::default(),
+            }))
         });
-        let (config, credential) = connected?;
-        let client = client(config).await.map_err(|why| {
-            let message = format!("context `{}` of the kubeconfig cannot be used", spec.context);
-            CallError::config(what, Error::config(message).in_target(target).because(why))
-        })?;
-        if server.insecure {
+        let inner = connected.await?.clone();
+        if insecure {
             notes(Note::InsecureTls);
         }
-        let inner = Inner {
-            server,
-            user,
-            entry,
-            client: RwLock::new(Connected { client, credential }),
-            permits: Semaphore::new(options.parallel.max(1)),
-            options: options.clone(),
-            discovery: tokio::sync::Mutex::default(),
-            version: OnceCell::new(),
-            started: Instant::now(),
-            clock: Mutex::default(),
-            notes,
-            told: Mutex::default(),
-        };
-        Ok(Cluster { inner: Arc::new(inner), cancel: options.cancel.clone() })
+        let caller = Caller { user, notes, told: Mutex::default() };
+        Ok(Cluster { inner, caller: Arc::new(caller), cancel: options.cancel.clone() })
     }
 
     /// The server behind it.
@@ -205,13 +219,13 @@ impl Cluster {
 
     /// The kubeconfig's name of the user.
     pub fn user(&self) -> Option<&str> {
-        self.inner.user.as_deref()
+        self.caller.user.as_deref()
     }
 
     /// The same cluster for what a cancelled run still has to do, such as giving up its lease.
     #[must_use]
     pub fn uncancelled(&self) -> Cluster {
-        Cluster { inner: self.inner.clone(), cancel: CancellationToken::new() }
+        Cluster { cancel: CancellationToken::new(), ..self.clone() }
     }
 
     /// The server's time, by the `Date` of its answers; ours, until the first answer.
@@ -227,13 +241,13 @@ impl Cluster {
     }
 
     pub(super) fn note(&self, note: Note) {
-        (self.inner.notes)(note);
+        (self.caller.notes)(note);
     }
 
     /// Passes a warning on, once for an object.
     pub(super) fn warn(&self, object: Option<&ObjectId>, text: &str) {
         let key = (object.cloned(), text.to_owned());
-        if lock(&self.inner.told).insert(key) {
+        if lock(&self.caller.told).insert(key) {
             self.note(Note::Warning { object: object.cloned(), text: text.to_owned() });
         }
     }
@@ -287,3 +301,6 @@ async fn client(config: kube::Config) -> Result<Client, String> {
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

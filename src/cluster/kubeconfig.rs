@@ -14,9 +14,10 @@ use kube::config::{AuthInfo, Cluster as ClusterEntry, Kubeconfig, KubeconfigErro
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use sha2::{Digest, Sha256};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::connect::{ConnectOptions, Environment, lock};
+use super::connect::{ConnectOptions, Environment, Inner, lock};
 use super::credentials::{Credential, Plugin, Plugins};
 use super::error::CallErrorKind;
 use super::proxy::proxy_for;
@@ -49,7 +50,11 @@ struct Shared {
     environment: Environment,
     files: Mutex<HashMap<Option<PathBuf>, Result<Arc<Files>>>>,
     plugins: Plugins,
+    links: Mutex<HashMap<[u8; 32], Link>>,
 }
+
+/// A connection that all entries share which come to the same.
+pub(super) type Link = Arc<OnceCell<Arc<Inner>>>;
 
 /// Merged files.
 struct Files {
@@ -80,6 +85,7 @@ impl Kubeconfigs {
             environment: options.environment.clone(),
             files: Mutex::default(),
             plugins: Plugins::new(options.credential_timeout),
+            links: Mutex::default(),
         };
         Kubeconfigs { inner: Arc::new(shared) }
     }
@@ -120,6 +126,14 @@ impl Kubeconfigs {
         }
         let files = self.files(spec.kubeconfig.as_deref()).map_err(named)?;
         self.entry_in(&files, spec, options).map_err(named)
+    }
+
+    /// The connection of an entry, made or to be made.
+    pub(super) fn link(&self, entry: &Entry) -> Link {
+        match entry.key {
+            Some(key) => lock(&self.inner.links).entry(key).or_default().clone(),
+            None => Link::default(),
+        }
     }
 
     fn entry_in(
@@ -164,12 +178,13 @@ impl Kubeconfigs {
                 .because(why)
         })?;
         let (config, server) = config;
+        let key = link_key(cluster, &user, options);
         let with_user = self.with_user(config, user, cluster, options).map_err(|why| {
             let user = user_name.as_deref().unwrap_or_default();
             broken(format!("user `{user}` of the kubeconfig cannot be used")).because(why)
         })?;
         let (config, plugin) = with_user;
-        Ok(Entry { server, user_name, config, plugin })
+        Ok(Entry { server, user_name, key, config, plugin })
     }
 
     /// What kube's client needs of the cluster. Errors are reasons.
@@ -239,7 +254,8 @@ fn in_cluster(options: &ConnectOptions) -> Result<Entry> {
     bound(&mut config, options);
     impersonate(&mut config.auth_info, options);
     let server = Server::new(&config.cluster_url, config.root_cert.as_deref(), false);
-    Ok(Entry { server, user_name: None, config, plugin: None })
+    let key = link_key(&ClusterEntry::default(), &config.auth_info, options);
+    Ok(Entry { server, user_name: None, key, config, plugin: None })
 }
 
 /// Our own bounds and retries are around each call; kube's would stall silently.
@@ -258,10 +274,20 @@ fn impersonate(user: &mut AuthInfo, options: &ConnectOptions) {
     }
 }
 
+/// A digest of everything that decides how a server is reached, and as whom. It is of secrets, and
+/// never leaves the process.
+fn link_key(cluster: &ClusterEntry, user: &AuthInfo, options: &ConnectOptions) -> Option<[u8; 32]> {
+    let impersonate = options.impersonate.as_ref().map(|i| (&i.user, &i.groups));
+    let parts = (cluster, user, impersonate, options.request_timeout, options.parallel);
+    serde_json::to_vec(&parts).ok().map(|text| Sha256::digest(text).into())
+}
+
 /// What a context comes to.
 pub(super) struct Entry {
     pub(super) server: Server,
     pub(super) user_name: Option<String>,
+    /// Equal for entries that differ in nothing but their names; none: like no other.
+    key: Option<[u8; 32]>,
     config: kube::Config,
     plugin: Option<Arc<Plugin>>,
 }

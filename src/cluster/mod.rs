@@ -16,6 +16,7 @@ mod error;
 mod fake;
 mod kubeconfig;
 mod note;
+mod once;
 mod proxy;
 mod refusal;
 mod retry;
