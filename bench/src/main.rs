@@ -4,6 +4,7 @@
 //! machine does hits both. What counts is the ratio of the medians.
 
 mod build;
+mod fleet;
 mod manifests;
 mod measure;
 mod site;
@@ -26,7 +27,7 @@ mcd beside kubectl, on three real control planes of 200 objects each.
 cargo bench-mcd [--runs N] [--only WORK]... [--mcd PATH]
 
 --runs N     how often each is run (5)
---only WORK  start, unchanged, changed or apply; may be repeated
+--only WORK  start, unchanged, changed, apply or fleet; may be repeated
 --mcd PATH   a binary to measure (a release build of this checkout)
 ";
 
@@ -36,6 +37,8 @@ const SHORT: usize = 5;
 struct Arguments {
     runs: usize,
     works: Vec<Work>,
+    /// Many small targets too.
+    fleet: bool,
     mcd: Option<PathBuf>,
 }
 
@@ -55,12 +58,13 @@ fn main() -> ExitCode {
 }
 
 fn parse(words: &[String]) -> Option<Arguments> {
-    let mut arguments = Arguments { runs: 5, works: Vec::new(), mcd: None };
+    let mut arguments = Arguments { runs: 5, works: Vec::new(), fleet: false, mcd: None };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let value = words.next()?;
         match word.as_str() {
             "--runs" => arguments.runs = value.parse().ok().filter(|n| *n > 0)?,
+            "--only" if value == "fleet" => arguments.fleet = true,
             "--only" => arguments.works.push(match value.as_str() {
                 "start" => Work::Start,
                 "unchanged" => Work::Unchanged,
@@ -72,7 +76,8 @@ fn parse(words: &[String]) -> Option<Arguments> {
             _ => return None,
         }
     }
-    if arguments.works.is_empty() {
+    if arguments.works.is_empty() && !arguments.fleet {
+        arguments.fleet = true;
         arguments.works = vec![Work::Start, Work::Unchanged, Work::Changed, Work::Apply];
     }
     Some(arguments)
@@ -85,12 +90,18 @@ fn run(arguments: Arguments) -> Result<()> {
     };
     let bed = Bed::shared();
     say(&format!("before: {}", load()));
-    let mut bench = Bench::prepare(bed, mcd)?;
     let mut rows = Vec::new();
-    for work in &arguments.works {
-        rows.push(bench.row(*work, arguments.runs)?);
+    let mut requests = String::new();
+    if arguments.fleet {
+        rows.push(fleet_row(bed, &mcd, arguments.runs)?);
     }
-    let requests = bench.requests(&arguments.works)?;
+    if !arguments.works.is_empty() {
+        let mut bench = Bench::prepare(bed, mcd)?;
+        for work in &arguments.works {
+            rows.push(bench.row(*work, arguments.runs)?);
+        }
+        requests = bench.requests(&arguments.works)?;
+    }
     say(&format!("after: {}", load()));
     let report = format!(
         "{} clusters, {OBJECTS} objects each; {} runs ({} of the start).\n\n{}\n{requests}",
@@ -101,6 +112,21 @@ fn run(arguments: Arguments) -> Result<()> {
     );
     print(&mut std::io::stdout(), &report);
     Ok(())
+}
+
+/// A plan of many small targets beside its LISTs alone.
+fn fleet_row(bed: &Bed, mcd: &std::path::Path, runs: usize) -> Result<Row> {
+    say("deploying many small targets");
+    let targets = fleet::Targets::deploy(bed, mcd)?;
+    let work = targets.name();
+    let (mut plans, mut lists) = (Vec::new(), Vec::new());
+    for n in 0..runs {
+        say(&format!("{work}: {} of {runs}", n + 1));
+        plans.push(one_by_one(vec![targets.plan()])?);
+        lists.push(targets.ask()?);
+    }
+    let runs = vec![("mcd", plans), ("its LISTs alone, 8 at once a cluster", lists)];
+    Ok(Row { work, runs, goal: Goal::Within(2.0) })
 }
 
 /// The contestants, each where it has deployed the application.
@@ -166,7 +192,8 @@ impl Bench {
                 }
             }
         }
-        Ok(Row { work: name, runs: samples, goal })
+        let runs = samples.into_iter().map(|(who, samples)| (who.name(), samples)).collect();
+        Ok(Row { work: name, runs, goal })
     }
 
     fn sample(&self, who: Contestant, work: Work) -> Result<Sample> {

@@ -57,6 +57,13 @@ pub(crate) fn application(tag: &str) -> Vec<Value> {
     objects
 }
 
+/// A small application: 20 objects of the same kinds, of which each finds what it refers to.
+pub(crate) fn small(tag: &str) -> Vec<Value> {
+    let all = application(tag);
+    let parts = [0..12, 3 * IMAGES..3 * IMAGES + 4, 3 * IMAGES + 40..3 * IMAGES + 44];
+    parts.into_iter().flat_map(|part| all.get(part).unwrap_or_default().to_vec()).collect()
+}
+
 fn object(api_version: &str, kind: &str, name: &str, key: &str, value: Value) -> Value {
     let labels = json!({
         "app": name,
@@ -132,6 +139,12 @@ mod tests {
     fn the_application_has_as_many_objects_as_the_table_says() {
         let objects = application("1");
         assert_eq!(objects.len(), OBJECTS);
+        let kinds = |objects: &[Value]| {
+            let kinds: std::collections::BTreeSet<String> =
+                objects.iter().map(|o| o["kind"].to_string()).collect();
+            kinds.len()
+        };
+        assert_eq!((small("1").len(), kinds(&small("1"))), (20, 8));
         let changed = application("2");
         let differing = objects.iter().zip(&changed).filter(|(a, b)| a != b).count();
         assert_eq!(differing, IMAGES);

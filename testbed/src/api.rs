@@ -1,7 +1,7 @@
 //! A small blocking client for one API server: what the bed itself asks (ready? nodes? namespaces), and what a test asks
 //! when a kubectl process would be too slow.
 
-use std::io::{Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -125,6 +125,82 @@ impl Client {
             Err(e) => return Err(step(e)),
         }
         parse(&answer).ok_or_else(|| Error::new("not an HTTP answer"))
+    }
+}
+
+/// A connection that is kept between calls: what a program pays that does nothing but ask.
+#[derive(Debug)]
+pub struct Connection {
+    host: String,
+    stream: BufReader<StreamOwned<ClientConnection, TcpStream>>,
+}
+
+impl Client {
+    pub(crate) fn connect(&self, timeout: Duration) -> Result<Connection> {
+        let step = |e: std::io::Error| Error::new(e.to_string());
+        let socket = TcpStream::connect_timeout(&self.address, timeout).map_err(step)?;
+        socket.set_read_timeout(Some(timeout)).map_err(step)?;
+        socket.set_nodelay(true).map_err(step)?;
+        let name = ServerName::from(self.address.ip());
+        let tls = ClientConnection::new(Arc::clone(&self.tls), name).doing(|| "TLS".into())?;
+        let stream = BufReader::with_capacity(64 << 10, StreamOwned::new(tls, socket));
+        Ok(Connection { host: self.address.to_string(), stream })
+    }
+}
+
+impl Connection {
+    /// Reads a path. The status and the body's bytes, which are not looked at.
+    pub fn get(&mut self, path: &str) -> Result<(u16, Vec<u8>)> {
+        self.exchange(path).doing(|| format!("GET https://{}{path}", self.host))
+    }
+
+    fn exchange(&mut self, path: &str) -> Result<(u16, Vec<u8>)> {
+        let step = |e: std::io::Error| Error::new(e.to_string());
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nAccept: application/json\r\n\r\n",
+            self.host
+        );
+        let writer = self.stream.get_mut();
+        writer.write_all(request.as_bytes()).and_then(|()| writer.flush()).map_err(step)?;
+        let status = self.line()?;
+        let status = status.split_whitespace().nth(1).and_then(|code| code.parse().ok());
+        let status = status.ok_or_else(|| Error::new("not an HTTP answer"))?;
+        let (mut length, mut chunked) = (0, false);
+        loop {
+            let line = self.line()?.to_ascii_lowercase();
+            match line.split_once(':') {
+                None if line.is_empty() => break,
+                Some(("content-length", value)) => length = value.trim().parse().unwrap_or(0),
+                Some(("transfer-encoding", value)) => chunked = value.trim() == "chunked",
+                _ => {}
+            }
+        }
+        let mut body = Vec::new();
+        loop {
+            if chunked {
+                let size = self.line()?;
+                length = usize::from_str_radix(size.trim(), 16).doing(|| "a chunk".into())?;
+            }
+            let start = body.len();
+            body.resize(start + length, 0);
+            self.stream.read_exact(body.get_mut(start..).unwrap_or_default()).map_err(step)?;
+            if chunked {
+                self.line()?;
+            }
+            if !chunked || length == 0 {
+                return Ok((status, body));
+            }
+        }
+    }
+
+    /// A line of the head, without its end.
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        match self.stream.read_line(&mut line) {
+            Ok(0) => Err(Error::new("the connection was closed")),
+            Ok(_) => Ok(line.trim_end().to_owned()),
+            Err(e) => Err(Error::new(e.to_string())),
+        }
     }
 }
 

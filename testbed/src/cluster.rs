@@ -167,6 +167,11 @@ impl Cluster {
         }
     }
 
+    /// A connection for many reads as an administrator.
+    pub fn connect(&self) -> Result<crate::api::Connection> {
+        self.client.connect(CALL)
+    }
+
     /// A server-side apply of one object by the field manager `manager`, forced. Panics if it is refused.
     pub fn apply_as(&self, manager: &str, path: &str, object: &Value) -> Value {
         let path = format!("{path}?fieldManager={manager}&force=true");

@@ -31,7 +31,7 @@ mod proxy;
 mod tools;
 
 pub use admission::{Admission, Verdict};
-pub use api::Answer;
+pub use api::{Answer, Connection};
 pub use bed::{Bed, Kubeconfig, PrivateCluster, TestNamespace};
 pub use cluster::Cluster;
 pub use component::Component;

@@ -12,6 +12,7 @@ mod exit_codes;
 mod fast_path;
 mod faults;
 mod files;
+mod fleet;
 mod interrupt;
 mod locks;
 mod moved;
