@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::job::Job;
 use super::observe::{PlanOptions, Settled};
+use super::unserved;
 use crate::cluster::state::Record;
 use crate::cluster::{Apply, CallError, CallErrorKind, FieldConflict, Refusal, Resource};
 use crate::diff::{ObjectDiff, object_diff};
@@ -39,6 +40,8 @@ pub(super) struct Scene {
     pub(super) namespaces: BTreeSet<String>,
     /// Those of them that were made before everything else: state had to go into them.
     pub(super) made: BTreeSet<ObjectId>,
+    /// Objects whose API does not answer.
+    pub(super) down: BTreeSet<ObjectId>,
     pub(super) prepared: Vec<Prepared>,
     pub(super) options: PlanOptions,
 }
@@ -64,6 +67,9 @@ pub struct UsedConfig {
 pub(super) async fn assess(scene: &Scene, prepared: &Prepared) -> Result<Assessed, Error> {
     let id = &prepared.object.id;
     let live = scene.live.get(id);
+    if scene.down.contains(id) {
+        return Ok(scene.unchecked(prepared));
+    }
     let Some(resource) = &prepared.resource else {
         return Ok(scene.not_served_yet(prepared));
     };
@@ -402,6 +408,13 @@ impl Scene {
             _ => plan.action = Action::Refused(self.job.failed(error, Some(&plan.id))),
         }
         Ok(())
+    }
+
+    /// The plan of an object whose API does not answer: nobody can say what would become of it.
+    fn unchecked(&self, prepared: &Prepared) -> Assessed {
+        let mut plan = self.blank(prepared, None, prepared.object.value.clone());
+        plan.action = Action::Refused(unserved::error(&self.job.target, &plan.id));
+        Assessed { plan, settled: None, config: None }
     }
 
     /// The plan of an object whose kind is defined by this very set.

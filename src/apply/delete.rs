@@ -10,9 +10,10 @@ use tokio::time::Instant;
 
 use super::job::Job;
 use super::observe::PARALLEL;
+use super::unserved;
 use crate::cluster::state::lease::Fence;
 use crate::cluster::state::{Record, ResourceVersion};
-use crate::cluster::{Deleted, Resource};
+use crate::cluster::{Deleted, Lookup, Resource};
 use crate::error::{Error, Exit};
 use crate::event::{EventKind, Phase, Verb};
 use crate::manifest::{Gvk, Object, ObjectId, Origin};
@@ -112,11 +113,14 @@ pub async fn deletion_plan(job: &Job, options: &DeleteOptions) -> Result<Deletio
     let discovery = job.cluster.discovery().await.map_err(|e| job.failed(e, None))?;
     let found: Vec<_> = stream::iter(&record.inventory)
         .map(|(id, member)| {
-            let resource = discovery
-                .resolve(&Record::gvk(id, member))
-                .or_else(|| discovery.by_kind(&id.group, &id.kind));
+            let found = discovery.lookup_any(&Record::gvk(id, member));
             async move {
-                let Some(resource) = resource else { return Ok((id, member, None)) };
+                let resource = match found {
+                    Lookup::Served(resource) => resource,
+                    // Its definition is gone, and all its objects with it.
+                    Lookup::Unknown => return Ok((id, member, None)),
+                    Lookup::Unavailable => return Err(unserved::error(&job.target, id)),
+                };
                 let live = job.get(resource, id).await?;
                 Ok((id, member, live.map(|live| (resource.clone(), live))))
             }

@@ -9,6 +9,7 @@ mod job;
 mod observe;
 mod references;
 mod status;
+mod unserved;
 mod wait;
 mod write;
 

@@ -9,11 +9,12 @@ use serde_json::Value;
 use super::assess::{Scene, UsedConfig, assess};
 use super::job::Job;
 use super::references;
+use super::unserved;
 use crate::cluster::state::{APP_LABEL, Key, Record, ReleaseState, ResourceVersion};
-use crate::cluster::{CallErrorKind, Discovery, Refusal, Resource};
+use crate::cluster::{CallErrorKind, Discovery, Lookup, Refusal, Resource};
 use crate::error::Error;
 use crate::event::Phase;
-use crate::manifest::ObjectId;
+use crate::manifest::{Object, ObjectId};
 use crate::ownership::{Digest, autoscaled};
 use crate::plan::{Action, ObjectPlan, Prepared, TargetPlan, prepare};
 use crate::render::Rendered;
@@ -84,7 +85,12 @@ pub async fn observe(
 
     let label = (APP_LABEL, job.names.app_label.as_str());
     let resolve = |gvk: &crate::manifest::Gvk| discovery.resolve(gvk).cloned();
-    let prepared = prepare(rendered.objects.clone(), &job.target, label, resolve)
+    let (hidden, visible): (Vec<Object>, Vec<Object>) = rendered
+        .objects
+        .iter()
+        .cloned()
+        .partition(|object| discovery.lookup(&object.gvk) == Lookup::Unavailable);
+    let mut prepared = prepare(visible, &job.target, label, resolve)
         .map_err(|errors| errors.into_iter().flat_map(one).collect::<Vec<_>>())?;
 
     let inventory = record.as_ref().map(|(record, _)| &record.inventory);
@@ -93,10 +99,15 @@ pub async fn observe(
         .filter_map(|p| Some(Place::of(p.resource.as_ref()?, &p.object.id)))
         .collect();
     let mut resources: BTreeMap<ObjectId, Resource> = BTreeMap::new();
-    for id in inventory.into_iter().flatten().map(|(id, _)| id) {
-        if let Some(resource) = discovery.by_kind(&id.group, &id.kind) {
-            places.insert(Place::of(resource, id));
-            resources.insert(id.clone(), resource.clone());
+    let mut down: BTreeSet<ObjectId> = BTreeSet::new();
+    for (id, member) in inventory.into_iter().flatten() {
+        match discovery.lookup_any(&Record::gvk(id, member)) {
+            Lookup::Served(resource) => {
+                places.insert(Place::of(resource, id));
+                resources.insert(id.clone(), resource.clone());
+            }
+            Lookup::Unavailable => drop(down.insert(id.clone())),
+            Lookup::Unknown => {}
         }
     }
     for p in &prepared {
@@ -104,9 +115,24 @@ pub async fn observe(
             resources.insert(p.object.id.clone(), resource.clone());
         }
     }
-    let ((mut live, unlisted), autoscalers) =
+    let (members, autoscalers) =
         tokio::try_join!(list_members(job, &places), live_autoscalers(job, &discovery, &prepared))
             .map_err(one)?;
+    let Members { mut live, unlisted, down: unserved } = members;
+    // What cannot be asked about is neither there nor gone.
+    resources.retain(|id, resource| {
+        let asked = !unserved.contains(&Place::of(resource, id));
+        if !asked {
+            down.insert(id.clone());
+        }
+        asked
+    });
+    for object in hidden {
+        let hidden = unserved::prepare(object, &job.target, inventory);
+        down.insert(hidden.object.id.clone());
+        prepared.push(hidden);
+    }
+    prepared.sort_by(|a, b| (a.rank, &a.object.id).cmp(&(b.rank, &b.object.id)));
 
     // Known to the inventory, or in a kind that may not be listed: fetched by name. What neither
     // the label nor the inventory knows is left to the dry run, whose answer says whether it
@@ -146,6 +172,7 @@ pub async fn observe(
         scaled,
         namespaces,
         made: BTreeSet::new(),
+        down,
         prepared,
         options,
     };
@@ -185,6 +212,8 @@ pub async fn observe(
     if rendered.objects.is_empty() {
         warnings.push("the manifests are empty".to_owned());
     }
+    let unchecked = scene.down.iter().filter(|id| !desired.contains(id));
+    warnings.extend(unchecked.map(|id| format!("{id} {}", unserved::reason(id))));
     warnings.extend(references::missing(job, &discovery, &objects).await);
     let unfinished = unfinished(record.as_ref().map(|(record, _)| record), &objects, &gone);
     let plan = TargetPlan {
@@ -278,14 +307,28 @@ impl Place {
     }
 }
 
-/// One LIST a kind and namespace by label. Kinds that the caller may not list are returned apart:
-/// their objects are fetched by name.
-pub(super) async fn list_members(
-    job: &Job,
-    places: &BTreeSet<Place>,
-) -> Result<(BTreeMap<ObjectId, Value>, BTreeSet<Place>), Error> {
+/// What LISTs by label gave.
+#[derive(Default)]
+pub(super) struct Members {
+    /// The objects with the label.
+    pub(super) live: BTreeMap<ObjectId, Value>,
+    /// Kinds that the caller may not list: their objects are fetched by name.
+    pub(super) unlisted: BTreeSet<Place>,
+    /// Kinds whose API does not answer: nothing is known of their objects.
+    pub(super) down: BTreeSet<Place>,
+}
+
+/// What came of one LIST.
+enum Listed {
+    Items(Vec<Value>),
+    Forbidden,
+    Down,
+}
+
+/// One LIST a kind and namespace by label.
+pub(super) async fn list_members(job: &Job, places: &BTreeSet<Place>) -> Result<Members, Error> {
     let selector = job.names.member_selector();
-    let lists: Vec<(Place, Option<Vec<Value>>)> = stream::iter(places.iter().cloned())
+    let lists: Vec<(Place, Listed)> = stream::iter(places.iter().cloned())
         .map(|place| {
             let selector = selector.as_str();
             async move {
@@ -295,12 +338,15 @@ pub(super) async fn list_members(
                     .list(resource, place.namespace.as_deref(), Some(selector), None)
                     .await;
                 match found {
-                    Ok(items) => Ok((place, Some(items))),
+                    Ok(items) => Ok((place, Listed::Items(items))),
+                    Err(error) if error.is_api_down() => Ok((place, Listed::Down)),
                     Err(error) => match &error.kind {
-                        CallErrorKind::Refused(Refusal::Forbidden { .. }) => Ok((place, None)),
+                        CallErrorKind::Refused(Refusal::Forbidden { .. }) => {
+                            Ok((place, Listed::Forbidden))
+                        }
                         // A kind that went away between discovery and the LIST has no objects.
                         CallErrorKind::Refused(Refusal::MissingKind) => {
-                            Ok((place, Some(Vec::new())))
+                            Ok((place, Listed::Items(Vec::new())))
                         }
                         _ => Err(job.failed(error, None)),
                     },
@@ -310,12 +356,18 @@ pub(super) async fn list_members(
         .buffer_unordered(LISTS)
         .try_collect()
         .await?;
-    let mut live = BTreeMap::new();
-    let mut unlisted = BTreeSet::new();
-    for (place, items) in lists {
-        let Some(items) = items else {
-            unlisted.insert(place);
-            continue;
+    let mut members = Members::default();
+    for (place, listed) in lists {
+        let items = match listed {
+            Listed::Items(items) => items,
+            Listed::Forbidden => {
+                members.unlisted.insert(place);
+                continue;
+            }
+            Listed::Down => {
+                members.down.insert(place);
+                continue;
+            }
         };
         let gvk = &place.resource.0.gvk;
         for item in items {
@@ -330,10 +382,10 @@ pub(super) async fn list_members(
             if id.is_secret() {
                 job.scrubber.learn(&item);
             }
-            live.insert(id, item);
+            members.live.insert(id, item);
         }
     }
-    Ok((live, unlisted))
+    Ok(members)
 }
 
 /// The autoscalers that live in the namespaces of the set's scalable workloads: an HPA or a KEDA

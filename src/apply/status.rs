@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::job::Job;
 use super::wait::{Look, Subject, look, wait};
+use crate::cluster::Lookup;
 use crate::cluster::state::{Record, ReleaseSummary};
 use crate::error::Error;
 use crate::event::Phase;
@@ -45,16 +46,18 @@ pub async fn standing(job: &Job, patience: Option<Duration>) -> Result<Standing,
 }
 
 /// What a record owns, as subjects of health. Objects whose kind the cluster no longer serves are
-/// gone with it.
+/// gone with it; those whose API does not answer are not.
 pub(super) async fn subjects(job: &Job, record: &Record) -> Result<Vec<Subject>, Error> {
     let discovery = job.cluster.discovery().await.map_err(|e| job.failed(e, None))?;
     let subjects = record.inventory.iter().filter_map(|(id, member)| {
-        let gvk = Record::gvk(id, member);
-        let resource =
-            discovery.resolve(&gvk).or_else(|| discovery.by_kind(&id.group, &id.kind))?;
+        let resource = match discovery.lookup_any(&Record::gvk(id, member)) {
+            Lookup::Served(resource) => Some(resource.clone()),
+            Lookup::Unavailable => None,
+            Lookup::Unknown => return None,
+        };
         Some(Subject {
             id: id.clone(),
-            resource: resource.clone(),
+            resource,
             own: Own { generation: None, uid: member.uid.clone() },
             applied: serde_json::Value::Null,
         })

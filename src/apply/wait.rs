@@ -11,7 +11,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::job::Job;
-use super::observe::{PARALLEL, Place, list_members};
+use super::observe::{Members, PARALLEL, Place, list_members};
+use super::unserved;
 use crate::cluster::Resource;
 use crate::error::{Error, Exit};
 use crate::event::Phase;
@@ -30,8 +31,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 pub(super) struct Subject {
     /// Which object.
     pub id: ObjectId,
-    /// Where the server has it.
-    pub resource: Resource,
+    /// Where the server has it; none when its API does not answer.
+    pub resource: Option<Resource>,
     /// The anchor: what our own apply answered. Default when nothing was applied.
     pub own: Own,
     /// What was applied, for objects that are gone; null when nothing was.
@@ -142,14 +143,18 @@ impl<'a> Watcher<'a> {
 
     async fn look(&mut self) -> Result<(), Error> {
         let open: Vec<&Subject> = self.subjects.iter().filter(|s| self.is_open(&s.id)).collect();
-        let places: BTreeSet<Place> = open.iter().map(|s| Place::of(&s.resource, &s.id)).collect();
-        let (mut live, unlisted) = list_members(self.job, &places).await?;
+        let place = |s: &Subject| Some(Place::of(s.resource.as_ref()?, &s.id));
+        let places: BTreeSet<Place> = open.iter().filter_map(|s| place(s)).collect();
+        let Members { mut live, unlisted, down } = list_members(self.job, &places).await?;
         let job = self.job;
-        let unseen = open.iter().filter(|s| {
-            unlisted.contains(&Place::of(&s.resource, &s.id)) || !live.contains_key(&s.id)
+        let is_down = |s: &Subject| place(s).is_none_or(|place| down.contains(&place));
+        let unseen = open.iter().filter_map(|s| {
+            let resource = s.resource.as_ref().filter(|_| !is_down(s))?;
+            let seen = live.contains_key(&s.id) && !unlisted.contains(&Place::of(resource, &s.id));
+            (!seen).then_some((&s.id, resource))
         });
         let found: Vec<(ObjectId, Option<Value>)> = stream::iter(unseen)
-            .map(|s| async move { Ok((s.id.clone(), job.get(&s.resource, &s.id).await?)) })
+            .map(|(id, resource)| async move { Ok((id.clone(), job.get(resource, id).await?)) })
             .buffer_unordered(PARALLEL)
             .try_collect::<Vec<_>>()
             .await?;
@@ -166,6 +171,10 @@ impl<'a> Watcher<'a> {
                     }
                     explain(&mut verdict, object, &around);
                     verdict
+                }
+                None if is_down(subject) => {
+                    let health = Health::Unknown(unserved::reason(&subject.id));
+                    Verdict { health, known: false, notes: Vec::new() }
                 }
                 None if subject.applied.is_null() => missing(&subject.id),
                 None => {

@@ -104,7 +104,7 @@ pub(super) fn untouched(object: &ObjectPlan) -> Option<Subject> {
     let uid = object.basis.uid.clone()?;
     Some(Subject {
         id: object.id.clone(),
-        resource: object.resource.clone()?,
+        resource: Some(object.resource.clone()?),
         own: Own { generation: object.basis.generation, uid: Some(uid) },
         applied: object.manifest.clone(),
     })
@@ -137,7 +137,7 @@ impl Written {
     pub(super) fn subject(&self, id: &ObjectId) -> Subject {
         Subject {
             id: id.clone(),
-            resource: self.resource.clone(),
+            resource: Some(self.resource.clone()),
             own: Own::of(&self.answer),
             applied: self.answer.clone(),
         }

@@ -110,7 +110,17 @@ impl Cluster {
     async fn discovery_document(&self, path: &str) -> CallResult<Value> {
         let mut call = Call::get(path.into(), format!("GET {path}"), About::default());
         call.accept = discovery::ACCEPT;
-        let (answer, document) = self.send_json(&call).await?;
+        let (answer, document) = match self.send_json(&call).await {
+            // Something in between that takes the names of types literally.
+            Err(CallError {
+                kind: CallErrorKind::Refused(Refusal::Other { code: 406, .. }),
+                ..
+            }) => {
+                call.accept = JSON;
+                self.send_json(&call).await?
+            }
+            answer => answer?,
+        };
         let known = ["APIGroupDiscoveryList", "APIGroupList", "APIVersions"];
         match document["kind"].as_str() {
             Some(kind) if known.contains(&kind) => Ok(document),

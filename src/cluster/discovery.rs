@@ -55,6 +55,18 @@ impl Resource {
     }
 }
 
+/// What a server says of a kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lookup<'a> {
+    /// It serves it.
+    Served(&'a Resource),
+    /// It may serve it: whoever answers for its group, such as an aggregated API server that is
+    /// down, could not be asked. Never a reason to take objects for gone.
+    Unavailable,
+    /// It does not serve it.
+    Unknown,
+}
+
 /// The kinds of a server, as of one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Discovery {
@@ -94,8 +106,28 @@ impl Discovery {
         Discovery { groups, by_gvk, stale }
     }
 
-    /// The kind in exactly that version. None: the server does not serve it (see
-    /// [`Discovery::stale_groups`] for a second reason).
+    /// The kind in exactly that version: for what is to be written.
+    pub fn lookup(&self, gvk: &Gvk) -> Lookup<'_> {
+        match self.resolve(gvk) {
+            Some(resource) => Lookup::Served(resource),
+            None if self.stale.contains(&gvk.api_version()) => Lookup::Unavailable,
+            None => Lookup::Unknown,
+        }
+    }
+
+    /// The kind in that version, else in the one that the server prefers: for what exists already.
+    pub fn lookup_any(&self, gvk: &Gvk) -> Lookup<'_> {
+        let served = self.resolve(gvk).or_else(|| self.by_kind(&gvk.group, &gvk.kind));
+        let stale = |g: &Group| g.stale && g.group == gvk.group;
+        match served {
+            Some(resource) => Lookup::Served(resource),
+            None if self.groups.iter().any(stale) => Lookup::Unavailable,
+            None => Lookup::Unknown,
+        }
+    }
+
+    /// The kind in exactly that version. None: the server does not serve it, or could not say (see
+    /// [`Discovery::lookup`]).
     pub fn resolve(&self, gvk: &Gvk) -> Option<&Resource> {
         let (group, resource) = self.by_gvk.get(gvk)?;
         self.groups.get(*group)?.resources.get(*resource)
@@ -130,11 +162,6 @@ impl Discovery {
     /// exist although they are not found.
     pub fn stale_groups(&self) -> &[String] {
         &self.stale
-    }
-
-    /// Whether `gvk` may exist although it is not found.
-    pub fn is_stale(&self, gvk: &Gvk) -> bool {
-        self.stale.contains(&gvk.api_version())
     }
 }
 
@@ -263,7 +290,16 @@ mod tests {
         assert!(deployment.has_subresource("scale"));
         assert_eq!(discovery.resolve(&apps("Odd")), None);
         assert_eq!(discovery.stale_groups(), ["metrics.k8s.io/v1beta1"]);
-        assert!(discovery.is_stale(&Gvk::new("metrics.k8s.io/v1beta1", "PodMetrics")));
+        let metrics = |version: &str| Gvk::new(&format!("metrics.k8s.io/{version}"), "PodMetrics");
+        assert_eq!(discovery.lookup(&metrics("v1beta1")), Lookup::Unavailable);
+        assert_eq!(discovery.lookup(&metrics("v1")), Lookup::Unknown);
+        assert_eq!(discovery.lookup_any(&metrics("v1")), Lookup::Unavailable);
+        assert_eq!(discovery.lookup(&apps("Deployment")), Lookup::Served(deployment));
+        assert_eq!(
+            discovery.lookup_any(&Gvk::new("apps/v1beta1", "Deployment")),
+            Lookup::Served(deployment)
+        );
+        assert_eq!(discovery.lookup_any(&apps("Odd")), Lookup::Unknown);
         assert_eq!(
             discovery.api_versions(),
             ["apps/v1", "apps/v1/Deployment", "metrics.k8s.io/v1beta1"]

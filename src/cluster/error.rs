@@ -102,6 +102,15 @@ impl CallError {
         matches!(self.refusal(), Some(Refusal::Forbidden { .. }))
     }
 
+    /// Whether the server answers, and only what serves this one API group does not: an aggregated
+    /// API server that is down (503). Groups of Kubernetes itself are never served by another one.
+    pub fn is_api_down(&self) -> bool {
+        let group = self.context.gvk.as_ref().map_or("", |gvk| &*gvk.group);
+        matches!(self.refusal(), Some(Refusal::Unavailable { .. }))
+            && group.contains('.')
+            && !group.ends_with(".k8s.io")
+    }
+
     /// Whether the whole cluster is out of reach, so that further calls make no sense.
     pub fn is_cluster_wide(&self) -> bool {
         match &self.kind {
@@ -318,6 +327,13 @@ impl CallError {
                 Story::new(format!("`{}` asks to slow down (429)", self.context.server)).why(&self.call)
                     .next("try again later, or lower `--concurrency`")
             }
+            Refusal::Unavailable { message } if self.is_api_down() => {
+                let gvk = self.context.gvk.as_ref();
+                let version = gvk.map(Gvk::api_version).unwrap_or_default();
+                Story::new(format!("the API `{version}` is not available"))
+                    .why(message)
+                    .next(API_DOWN)
+            }
             Refusal::Unavailable { message } => {
                 Story::new(format!("`{}` is not available", self.context.server))
                     .why(&self.call)
@@ -331,6 +347,10 @@ impl CallError {
         }
     }
 }
+
+/// What to do about an aggregated API server that is down.
+pub(crate) const API_DOWN: &str = "`kubectl get apiservices` names what serves it and why it does not answer; run the command \
+     again when it does, or remove the APIService when nothing serves it any more";
 
 /// The parts of an error's text.
 struct Story {

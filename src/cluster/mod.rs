@@ -11,7 +11,7 @@ mod clock;
 mod connect;
 mod credentials;
 mod discovery;
-mod error;
+pub(crate) mod error;
 #[cfg(test)]
 mod fake;
 mod kubeconfig;
@@ -25,7 +25,7 @@ mod text;
 
 pub use api::{Applied, Apply, Deleted, ServerVersion};
 pub use connect::{Cluster, ConnectOptions, Environment, Impersonate};
-pub use discovery::{Discovery, Resource};
+pub use discovery::{Discovery, Lookup, Resource};
 pub use error::{CallContext, CallError, CallErrorKind};
 pub use kubeconfig::{Kubeconfigs, Server};
 pub use note::{Note, Notes};

@@ -7,6 +7,7 @@
 mod apply;
 mod crash;
 mod delete;
+mod discovery;
 mod examples;
 mod exit_codes;
 mod fast_path;
