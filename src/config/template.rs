@@ -4,8 +4,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
+use minijinja::value::{Serde, ValueKind};
+use minijinja::{
+    AutoEscape, Environment, ErrorKind, Output, State, UndefinedBehavior, escape_formatter,
+};
 use serde_json::{Map, Value};
 
 use super::forms::is_template;
@@ -78,6 +80,7 @@ impl Templates {
             environment.set_syntax(syntax);
         }
         environment.set_fuel(Some(FUEL));
+        environment.set_formatter(text_only);
         if let Some(inner) = whole(text)
             && let Ok(expression) = environment.compile_expression(inner)
         {
@@ -197,6 +200,28 @@ impl Fault {
     }
 }
 
+/// Writes a value into text. What has no text of its own is an error: `overlays/{{ target }}` would
+/// name a folder that nobody has.
+fn text_only(
+    out: &mut Output<'_>,
+    state: &mut State<'_, '_>,
+    value: &minijinja::Value,
+) -> Result<(), minijinja::Error> {
+    let what = match value.kind() {
+        ValueKind::Map => "a map",
+        ValueKind::Seq | ValueKind::Iterable => "a list",
+        ValueKind::None => "null",
+        _ => return escape_formatter(out, state, value),
+    };
+    let keys: Vec<String> = match value.kind() {
+        ValueKind::Map => value.try_iter()?.map(|key| format!("`.{key}`")).take(8).collect(),
+        _ => Vec::new(),
+    };
+    let of = if keys.is_empty() { String::new() } else { format!(" (it has {})", keys.join(", ")) };
+    let detail = format!("{what} cannot be part of a text{of}");
+    Err(minijinja::Error::new(ErrorKind::InvalidOperation, detail))
+}
+
 /// The inside of a string that starts with `{{` and ends with `}}`. It may still be more than one
 /// expression (`{{ a }}-{{ b }}`): then it does not compile as one.
 fn whole(text: &str) -> Option<&str> {
@@ -281,6 +306,9 @@ mod tests {
             "{{ labels.env",
             "{% for i in values.list %}",
             "{{ .Values.image }}",
+            "overlays/{{ target }}",
+            "a-{{ values.list }}",
+            "a-{{ values.nothing }}",
         ];
         let told: Vec<String> = texts
             .iter()

@@ -19,6 +19,7 @@ mod locks;
 mod moved;
 mod order;
 mod pipes;
+mod preview;
 mod refusals;
 mod secrets;
 mod state;
