@@ -94,6 +94,29 @@ fn a_holder_elsewhere_is_watched() {
     world.ok(0, &["apply", "-y"]).says("bob@elsewhere").says("Healthy");
 }
 
+/// A holder that is gone and whose clock was an hour off: ahead, it is watched as any other; behind,
+/// it was silent for so long that nobody has to wait. Either way the clocks decide nothing else.
+#[test]
+fn a_holder_whose_clock_is_an_hour_off() {
+    let (world, _proxy) = single("clock");
+    for (hours, waits) in [(1, true), (-1, false)] {
+        let time = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(hours);
+        let time = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z");
+        world.kubectl_apply(
+            "us-east",
+            &format!(
+                "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {{name: mcd.web}}\n\
+                 spec: {{holderIdentity: bob@elsewhere, leaseDurationSeconds: 2, \
+                 acquireTime: \"{time}\", renewTime: \"{time}\"}}\n"
+            ),
+        );
+        let run = world.ok(0, &["apply", "-y"]);
+        run.says("Healthy");
+        assert_eq!(run.stderr.contains("bob@elsewhere still holds the lock"), waits, "{run}");
+        world.ok(0, &["delete", "-y"]);
+    }
+}
+
 /// Different applications do not wait for each other.
 #[test]
 fn two_applications_at_once() {
