@@ -41,6 +41,8 @@ pub enum EventKind {
         /// Why it failed.
         why: String,
     },
+    /// The server answers again, after calls that had to be tried again.
+    Answers,
     /// Something the user should know: a server's warning, a reference to nothing.
     Warning {
         /// The object it is about.

@@ -44,7 +44,7 @@ impl Heard {
         let heard = self.0.lock().unwrap();
         let retries = heard.iter().filter_map(|note| match note {
             Note::Retry { why, .. } => Some(why.clone()),
-            Note::Warning { .. } | Note::InsecureTls => None,
+            Note::Answers | Note::Warning { .. } | Note::InsecureTls => None,
         });
         retries.collect()
     }

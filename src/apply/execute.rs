@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::job::Job;
 use super::observe::{Observed, PlanOptions, observe};
-use super::wait::{Look, Subject, wait};
+use super::wait::{Look, Subject, wait_closely};
 use super::write::{Progress, untouched, write_all};
 use crate::cluster::state::lease::Fence;
 use crate::cluster::state::{About, Digests, Key, Record, Release, ReleaseState, ReleaseSummary};
@@ -409,7 +409,7 @@ async fn health(job: &Job, subjects: &[Subject], options: &ApplyOptions, applied
     if !options.wait {
         return;
     }
-    match wait(job, subjects, options.timeout).await {
+    match wait_closely(job, subjects, options.timeout).await {
         Ok(look) => applied.look = Some(look),
         Err((error, look)) => {
             applied.look = look;

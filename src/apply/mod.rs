@@ -1,6 +1,7 @@
 //! Effects: reads clusters for a plan, runs a plan against clusters, waits, and says what
 //! happens as events. Every decision is made by the pure modules.
 
+mod around;
 mod assess;
 mod delete;
 mod execute;
@@ -9,6 +10,7 @@ mod job;
 mod observe;
 mod references;
 mod status;
+mod tree;
 mod unserved;
 mod wait;
 mod write;
@@ -18,5 +20,6 @@ pub use execute::{Applied, ApplyOptions, apply};
 pub use fleet::{Ended, run_waves};
 pub use job::{Halt, Job};
 pub use observe::{Observed, PlanOptions, observe};
-pub use status::{Standing, standing};
+pub use status::{Standing, standing, standing_closer};
+pub use tree::Tree;
 pub use wait::Look;

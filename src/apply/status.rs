@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::job::Job;
+use super::tree::{Which, tree};
 use super::wait::{Look, Subject, look, wait};
 use crate::cluster::Lookup;
 use crate::cluster::state::{Record, ReleaseSummary};
@@ -43,6 +44,17 @@ pub async fn standing(job: &Job, patience: Option<Duration>) -> Result<Standing,
         },
     };
     Ok(Standing { record: Some(record), look: Some(look) })
+}
+
+/// As [`standing`], with a closer look at each object: what it has made, the last warnings, and
+/// the last lines of containers that fail.
+pub async fn standing_closer(job: &Job, patience: Option<Duration>) -> Result<Standing, Error> {
+    let mut standing = standing(job, patience).await?;
+    if let Standing { record: Some(record), look: Some(look) } = &mut standing {
+        let subjects = subjects(job, record).await?;
+        look.tree = tree(job, &subjects, look, Which::All).await;
+    }
+    Ok(standing)
 }
 
 /// What a record owns, as subjects of health. Objects whose kind the cluster no longer serves are

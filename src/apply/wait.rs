@@ -10,8 +10,10 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::around::{Around, Needs, has_pods};
 use super::job::Job;
 use super::observe::{Members, PARALLEL, Place, list_members};
+use super::tree::{Tree, Which, tree};
 use super::unserved;
 use crate::cluster::Resource;
 use crate::error::{Error, Exit};
@@ -48,6 +50,10 @@ pub struct Look {
     pub summary: Summary,
     /// Pods of all workloads.
     pub pods: Option<Readiness>,
+    /// Pods of each.
+    pub pods_of: BTreeMap<ObjectId, Readiness>,
+    /// A closer look, at those objects and when it was asked for.
+    pub tree: Tree,
 }
 
 impl Look {
@@ -55,12 +61,6 @@ impl Look {
     pub fn is_healthy(&self) -> bool {
         self.summary.health == Health::Healthy
     }
-}
-
-/// Whether what keeps it from being healthy stands with pods, or in events.
-fn has_pods(id: &ObjectId) -> bool {
-    matches!(id.group.as_str(), "apps" | "batch")
-        || matches!(id.kind.as_str(), "Pod" | "ReplicationController" | "PersistentVolumeClaim")
 }
 
 /// What is known from look to look.
@@ -76,6 +76,21 @@ pub(super) async fn look(job: &Job, subjects: &[Subject]) -> Result<Look, Error>
     let mut watcher = Watcher::new(job, subjects);
     watcher.look().await?;
     Ok(watcher.result())
+}
+
+/// As [`wait`], and where it ends badly with a closer look at what is not healthy.
+pub(super) async fn wait_closely(
+    job: &Job,
+    subjects: &[Subject],
+    timeout: Duration,
+) -> Result<Look, (Error, Option<Look>)> {
+    match wait(job, subjects, timeout).await {
+        Err((error, Some(mut look))) if !job.is_halted() => {
+            look.tree = tree(job, subjects, &look, Which::Unhealthy).await;
+            Err((error, Some(look)))
+        }
+        result => result,
+    }
 }
 
 /// Looks until all are healthy, one has failed, `timeout` is over, or the run is halted. A target
@@ -188,54 +203,31 @@ impl<'a> Watcher<'a> {
         Ok(())
     }
 
-    /// Pods, ReplicaSets and warnings around workloads that are not healthy yet. What may not be
-    /// read is not known: causes are a help, never a condition.
+    /// Pods, ReplicaSets and warnings around workloads that are not healthy yet.
     async fn around(&self, open: &[&Subject], live: &BTreeMap<ObjectId, Value>) -> Around {
         let now = self.job.cluster.now();
-        let mut namespaces = BTreeSet::new();
-        let mut claims = false;
+        let mut needs = Needs::default();
         for subject in open {
             let Some(object) = live.get(&subject.id) else {
-                namespaces.extend(subject.id.namespace.clone());
+                needs.namespaces.extend(subject.id.namespace.clone());
                 continue;
             };
             let verdict = health::health(object, &subject.own, &Surroundings::at(now));
             if verdict.is_healthy() || !has_pods(&subject.id) {
                 continue;
             }
-            namespaces.extend(subject.id.namespace.clone());
-            claims |= subject.id.kind == "PersistentVolumeClaim";
+            needs.namespaces.extend(subject.id.namespace.clone());
+            needs.classes |= subject.id.kind == "PersistentVolumeClaim";
         }
-        let mut around = Around::default();
-        if namespaces.is_empty() {
-            return around;
-        }
-        let list = async |r: Resource, ns: Option<&str>, fields: Option<&str>| {
-            self.job.cluster.list(&r, ns, None, fields).await.unwrap_or_default()
-        };
-        for ns in &namespaces {
-            let ns = Some(ns.as_str());
-            let (pods, sets, events) = tokio::join!(
-                list(core("v1", "Pod", "pods"), ns, None),
-                list(core("apps/v1", "ReplicaSet", "replicasets"), ns, None),
-                list(core("v1", "Event", "events"), ns, Some("type=Warning")),
-            );
-            around.pods.extend(pods);
-            around.replica_sets.extend(sets);
-            around.events.extend(events);
-        }
-        if claims {
-            let mut classes = core("storage.k8s.io/v1", "StorageClass", "storageclasses");
-            classes.namespaced = false;
-            around.storage_classes = list(classes, None, None).await;
-        }
-        around
+        Around::read(self.job, &needs).await
     }
 
     fn result(&self) -> Look {
         Look {
             summary: aggregate(self.verdicts.iter()),
             pods: (!self.pods.is_empty()).then(|| self.pods.values().copied().sum()),
+            pods_of: self.pods.clone(),
+            tree: Tree::default(),
             verdicts: self.verdicts.clone(),
         }
     }
@@ -253,7 +245,7 @@ impl<'a> Watcher<'a> {
         let namespace = &self.job.target.namespace;
         error
             .hint(format!(
-                "look closer with `mcd status -t {}` or `kubectl --context {} -n {namespace} get pods`",
+                "look closer with `mcd status -t {} --tree` or `kubectl --context {} -n {namespace} get pods`",
                 self.job.target.name, self.job.target.cluster.context
             ))
             .map_text(|text| self.job.scrubber.scrub(text))
@@ -302,7 +294,7 @@ fn explain(verdict: &mut Verdict, object: &Value, around: &Surroundings<'_>) {
 }
 
 /// Conditions, events and messages of containers are texts of others.
-fn scrub(verdict: &mut Verdict, scrubber: &Scrubber) {
+pub(super) fn scrub(verdict: &mut Verdict, scrubber: &Scrubber) {
     match &mut verdict.health {
         Health::Progressing(reason)
         | Health::Failed(reason)
@@ -312,26 +304,6 @@ fn scrub(verdict: &mut Verdict, scrubber: &Scrubber) {
     }
     for note in &mut verdict.notes {
         *note = scrubber.scrub(note);
-    }
-}
-
-#[derive(Default)]
-struct Around {
-    pods: Vec<Value>,
-    replica_sets: Vec<Value>,
-    events: Vec<Value>,
-    storage_classes: Vec<Value>,
-}
-
-impl Around {
-    fn at(&self, now: jiff::Timestamp) -> Surroundings<'_> {
-        Surroundings {
-            now,
-            storage_classes: &self.storage_classes,
-            replica_sets: &self.replica_sets,
-            pods: &self.pods,
-            events: &self.events,
-        }
     }
 }
 

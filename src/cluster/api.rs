@@ -475,7 +475,7 @@ fn writing(manager: &str, dry_run: bool) -> Vec<(&'static str, String)> {
 }
 
 /// Path and query of a kind's objects, or of one.
-fn path(
+pub(super) fn path(
     resource: &Resource,
     namespace: Option<&str>,
     name: Option<&str>,
@@ -503,7 +503,7 @@ fn path(
 
 /// Percent-encodes all but what every part of a URL may hold (RFC 3986), so that a name can never
 /// be another path.
-fn encode(text: &str) -> String {
+pub(super) fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {

@@ -88,7 +88,10 @@ impl Cluster {
         loop {
             attempt += 1;
             let (kind, failure) = match self.attempt(call).await {
-                Ok(answer) if (200..300).contains(&answer.status) => return Ok(answer),
+                Ok(answer) if (200..300).contains(&answer.status) => {
+                    self.note_answer();
+                    return Ok(answer);
+                }
                 Ok(answer) => {
                     if answer.status == 401 && !std::mem::replace(&mut renewed, true) {
                         match self.renew().await {
@@ -109,7 +112,7 @@ impl Cluster {
                 Some((wait, failure.why))
             });
             let Some((wait, why)) = wait else { return Err(self.error(call, kind)) };
-            self.note(Note::Retry { call: call.what.clone(), attempt, wait, why });
+            self.note_retry(Note::Retry { call: call.what.clone(), attempt, wait, why });
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = self.cancel.cancelled() => {

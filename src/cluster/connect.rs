@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -139,6 +140,8 @@ pub(super) struct Caller {
     pub(super) user: Option<String>,
     notes: Notes,
     told: Mutex<HashSet<(Option<ObjectId>, String)>>,
+    /// Whether a call failed in passing, and none succeeded since.
+    troubled: AtomicBool,
 }
 
 /// A client with the credential that it was made with.
@@ -208,7 +211,8 @@ impl Cluster {
         if insecure {
             notes(Note::InsecureTls);
         }
-        let caller = Caller { user, notes, told: Mutex::default() };
+        let caller =
+            Caller { user, notes, told: Mutex::default(), troubled: AtomicBool::new(false) };
         Ok(Cluster { inner, caller: Arc::new(caller), cancel: options.cancel.clone() })
     }
 
@@ -242,6 +246,19 @@ impl Cluster {
 
     pub(super) fn note(&self, note: Note) {
         (self.caller.notes)(note);
+    }
+
+    /// Says that a call failed in passing.
+    pub(super) fn note_retry(&self, retry: Note) {
+        self.caller.troubled.store(true, Ordering::Relaxed);
+        self.note(retry);
+    }
+
+    /// Says that the server answers again, where that was in doubt.
+    pub(super) fn note_answer(&self) {
+        if self.caller.troubled.swap(false, Ordering::Relaxed) {
+            self.note(Note::Answers);
+        }
     }
 
     /// Passes a warning on, once for an object.

@@ -15,6 +15,7 @@ pub(crate) mod error;
 #[cfg(test)]
 mod fake;
 mod kubeconfig;
+mod logs;
 mod note;
 mod once;
 mod proxy;
@@ -28,6 +29,7 @@ pub use connect::{Cluster, ConnectOptions, Environment, Impersonate};
 pub use discovery::{Discovery, Lookup, Resource};
 pub use error::{CallContext, CallError, CallErrorKind};
 pub use kubeconfig::{Kubeconfigs, Server};
+pub use logs::LogOf;
 pub use note::{Note, Notes};
 pub use refusal::{Cause, FieldConflict, Refusal};
 pub use retry::RetryPolicy;

@@ -22,6 +22,8 @@ pub enum Note {
         /// Why it failed, such as `connection refused`.
         why: String,
     },
+    /// The server answers again, after a call that failed in passing.
+    Answers,
     /// The server warns (a `Warning` header): a deprecated API, a webhook's remark. Each text is
     /// told once for an object.
     Warning {

@@ -86,7 +86,8 @@ pub(crate) async fn run(args: &DeleteArgs, _global: &GlobalArgs, ui: &Ui) -> Out
     }
     let unreadable = planned.iter().filter(|(_, r)| r.is_err()).count();
     if args.dry_run || (unreadable > 0 && !args.keep_going) {
-        let targets = planned.iter().map(|(t, r)| would(t, r)).collect();
+        let state = if args.dry_run { TargetState::ToDelete } else { TargetState::NotStarted };
+        let targets = planned.iter().map(|(t, r)| would(t, r, state)).collect();
         let report = report(&session, targets, exit);
         show(&report, args.output.output, ui)?;
         if !args.dry_run {
@@ -136,7 +137,13 @@ fn preview(planned: &[Planned]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-fn would(target: &Target, result: &Result<(Job, Deletion), Error>) -> TargetReport {
+/// The report of a target whose deletion is only shown (`ToDelete`), or kept from beginning by
+/// other targets (`NotStarted`).
+fn would(
+    target: &Target,
+    result: &Result<(Job, Deletion), Error>,
+    state: TargetState,
+) -> TargetReport {
     match result {
         Ok((_, deletion)) if deletion.record.is_none() => nothing(target),
         Ok((_, deletion)) => TargetReport {
@@ -145,7 +152,7 @@ fn would(target: &Target, result: &Result<(Job, Deletion), Error>) -> TargetRepo
                 &format!("{} to delete", deletion.delete.len()),
                 deletion.kept.len(),
             ),
-            ..base(target, TargetState::NotStarted)
+            ..base(target, state)
         },
         Err(error) => failed(target, std::slice::from_ref(error)),
     }

@@ -18,7 +18,7 @@ use crate::health::Health;
 use crate::plan::TargetPlan;
 use crate::render::Rendered;
 use crate::report::model::{
-    ErrorReport, PodCounts, RunReport, TargetReport, TargetState, UnhealthyReport,
+    ErrorReport, NodeReport, PodCounts, RunReport, TargetReport, TargetState, UnhealthyReport,
 };
 use crate::report::plan::plural;
 use crate::rollout::Wave;
@@ -249,6 +249,7 @@ pub(crate) fn base(target: &Target, state: TargetState) -> TargetReport {
         applied: None,
         objects: BTreeMap::new(),
         unhealthy: Vec::new(),
+        tree: Vec::new(),
         warnings: Vec::new(),
         message: String::new(),
         errors: Vec::new(),
@@ -331,6 +332,9 @@ pub(crate) fn describe(report: &mut TargetReport, look: &crate::apply::Look) {
     // What decides stands first.
     report.unhealthy.sort_by_key(|u| u.health != "failed");
     report.warnings.extend(look.summary.notes.iter().cloned());
+    report.tree = look.tree.nodes.iter().map(NodeReport::from).collect();
+    let unread = look.tree.unread.iter().map(|kind| format!("{kind} could not be listed"));
+    report.warnings.extend(unread);
 }
 
 /// What to do next, once for all targets that only differ in their names.

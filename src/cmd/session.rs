@@ -328,6 +328,7 @@ fn notes(events: &Events, scrubber: &Scrubber) -> Notes {
             let why = scrubber.scrub(&why);
             events.send(EventKind::Retry { call, attempt, wait, why });
         }
+        Note::Answers => events.send(EventKind::Answers),
         Note::Warning { object, text } => events.warn(object.as_ref(), scrubber.scrub(&text)),
         Note::InsecureTls => events.warn(None, "the server's certificate is not verified"),
     })

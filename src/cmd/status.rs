@@ -6,7 +6,7 @@ use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, OutputArgs, ProjectArgs, duration};
 use super::deploy::{base, describe, failed, show};
 use super::session::Session;
-use crate::apply::{Standing, standing};
+use crate::apply::{Standing, standing, standing_closer};
 use crate::config::Target;
 use crate::error::Exit;
 use crate::health::Health;
@@ -20,6 +20,10 @@ pub(super) struct StatusArgs {
     /// Wait until all targets are healthy; exit 1 when they are not in time
     #[arg(long)]
     wait: bool,
+    /// Show each object with what it has made: pods, the last warnings, the last log lines of
+    /// containers that fail
+    #[arg(long)]
+    tree: bool,
     /// How long `--wait` waits for a target
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, env = "MCD_TIMEOUT", hide_env = true)]
     timeout: std::time::Duration,
@@ -40,7 +44,11 @@ pub(crate) async fn run(args: &StatusArgs, _global: &GlobalArgs, ui: &Ui) -> Out
         .each(|target| async {
             let target = target;
             let job = session.job(&target).await?;
-            standing(&job, patience).await
+            if args.tree {
+                standing_closer(&job, patience).await
+            } else {
+                standing(&job, patience).await
+            }
         })
         .await;
     session.settle().await;

@@ -2,7 +2,7 @@
 //!
 //! [`health`] judges one object by the rules of its kind; [`gone`] judges one that is not there
 //! any more; [`cause`] finds the one line that says why a workload does not get on; [`aggregate`]
-//! sums verdicts up to that of a target.
+//! sums verdicts up to that of a target; [`parts`] gives what an object has made, with warnings.
 
 mod aggregate;
 mod api;
@@ -16,6 +16,7 @@ mod job;
 mod network;
 mod pod;
 mod storage;
+mod tree;
 mod workload;
 
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub use aggregate::{Counts, Summary, aggregate};
 pub use cause::cause;
 pub use counts::{Readiness, readiness};
 pub use job::gone;
+pub use tree::{Failing, Log, Node, Warning, parts, warnings};
 
 use crate::manifest::Gvk;
 
@@ -169,6 +171,8 @@ pub struct Surroundings<'a> {
     pub storage_classes: &'a [Value],
     /// ReplicaSets of the namespace, to find the newest of a Deployment.
     pub replica_sets: &'a [Value],
+    /// Jobs of the namespace, to find those of a CronJob.
+    pub jobs: &'a [Value],
     /// Pods of the namespace.
     pub pods: &'a [Value],
     /// Events of the namespace (core/v1 or events.k8s.io/v1).
@@ -178,7 +182,14 @@ pub struct Surroundings<'a> {
 impl Surroundings<'_> {
     /// Nothing around.
     pub fn at(now: Timestamp) -> Self {
-        Surroundings { now, storage_classes: &[], replica_sets: &[], pods: &[], events: &[] }
+        Surroundings {
+            now,
+            storage_classes: &[],
+            replica_sets: &[],
+            jobs: &[],
+            pods: &[],
+            events: &[],
+        }
     }
 }
 

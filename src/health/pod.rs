@@ -85,7 +85,7 @@ pub(super) fn trouble(pod: &Value) -> Option<Trouble> {
 }
 
 /// Init containers first: the others wait for them.
-fn containers(pod: &Value) -> impl Iterator<Item = (&Value, bool)> {
+pub(super) fn containers(pod: &Value) -> impl Iterator<Item = (&Value, bool)> {
     let list = |key: &str| pod["status"][key].as_array().into_iter().flatten();
     list("initContainerStatuses")
         .map(|c| (c, true))

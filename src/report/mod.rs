@@ -11,6 +11,8 @@ mod progress;
 pub mod reporter;
 pub mod run;
 mod table;
+pub mod tree;
+mod wrap;
 
 pub use lines::Lines;
 pub use live::Live;

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use super::tree::{LogReport, NodeReport, WarningReport};
 use crate::error::{Error, Exit, Location};
 use crate::manifest::ObjectId;
 use crate::plan::{Action, Counts, ObjectPlan, TargetPlan};
@@ -335,6 +336,10 @@ pub struct TargetReport {
     /// Each object that is not healthy.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unhealthy: Vec<UnhealthyReport>,
+    /// What a closer look gave: with `status --tree` all objects, after an `apply` that failed
+    /// those that are not healthy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tree: Vec<NodeReport>,
     /// What the user should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -395,6 +400,8 @@ pub enum TargetState {
     NotDeployed,
     /// The application was deleted.
     Deleted,
+    /// The application would be deleted (`delete --dry-run`).
+    ToDelete,
     /// Health is not known.
     Unknown,
 }
@@ -414,6 +421,7 @@ impl TargetState {
             TargetState::Interrupted => "Interrupted",
             TargetState::NotDeployed => "NotDeployed",
             TargetState::Deleted => "Deleted",
+            TargetState::ToDelete => "ToDelete",
             TargetState::Unknown => "Unknown",
         }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::progress::{Progress, TICK, progress};
+use super::progress::{Progress, TICK, age, progress};
 use crate::config::TargetName;
 use crate::event::{Event, EventKind, Phase, Verb};
 use crate::ui::Ui;
@@ -103,15 +103,15 @@ async fn run(
 ) {
     let mut clock = tokio::time::interval(TICK);
     clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut retries = Retries::default();
+    let mut troubles = Troubles::default();
     loop {
         tokio::select! {
             biased;
-            Some(event) = events.recv() => show(&screen, &mut retries, &event),
+            Some(event) = events.recv() => show(&screen, &mut troubles, &event),
             command = inbox.recv() => match command {
                 Some(Command::Hide(done)) => {
                     while let Ok(event) = events.try_recv() {
-                        show(&screen, &mut retries, &event);
+                        show(&screen, &mut troubles, &event);
                     }
                     screen.hide();
                     let _ = done.send(());
@@ -128,35 +128,54 @@ async fn run(
     }
 }
 
-/// How long a line about a failed attempt stands for the other calls that fail alike: a cluster
-/// that is down fails all that were under way.
-const SAME: Duration = Duration::from_secs(5);
+/// How long a trouble has to last for its end to be told, and how long after its end the same one
+/// is not told again: a cluster that is down, or that limits its callers, fails many calls, and
+/// neither each of them nor each lull is news.
+const WORTH_TELLING: Duration = Duration::from_secs(5);
 
-/// What was said about attempts that failed, by target: why, the last attempt, and when.
+/// What is the matter with the servers, by target.
 #[derive(Default)]
-struct Retries(BTreeMap<Option<TargetName>, (String, u32, Instant)>);
+struct Troubles(BTreeMap<Option<TargetName>, Trouble>);
 
-impl Retries {
-    /// Whether the attempt says nothing new.
-    fn is_known(
-        &mut self,
-        target: Option<&TargetName>,
-        why: &str,
-        attempt: u32,
-        now: Instant,
-    ) -> bool {
-        let said = self.0.get(&target.cloned());
-        let known = said.is_some_and(|(reason, last, at)| {
-            reason == why && attempt <= *last && now.saturating_duration_since(*at) < SAME
-        });
-        if !known {
-            self.0.insert(target.cloned(), (why.to_owned(), attempt, now));
+/// Calls that fail, from the first on until one succeeds.
+struct Trouble {
+    why: String,
+    /// When it began, and when it was last told or seen.
+    since: Instant,
+    seen: Instant,
+    /// Whether no call has succeeded since.
+    on: bool,
+}
+
+impl Troubles {
+    /// A call failed; whether that is news.
+    fn begins(&mut self, target: Option<&TargetName>, why: &str, now: Instant) -> bool {
+        let fresh = Trouble { why: why.to_owned(), since: now, seen: now, on: true };
+        let Some(known) = self.0.get_mut(&target.cloned()) else {
+            self.0.insert(target.cloned(), fresh);
+            return true;
+        };
+        let lately = now.saturating_duration_since(known.seen) < WORTH_TELLING;
+        // While a server goes down or comes up, calls fail in several ways.
+        if known.on || (lately && known.why == why) {
+            known.since = if known.on { known.since } else { now };
+            (known.on, known.seen) = (true, now);
+            return false;
         }
-        known
+        *known = fresh;
+        true
+    }
+
+    /// A call succeeded; for how long none did, if that is news.
+    fn ends(&mut self, target: Option<&TargetName>, now: Instant) -> Option<Duration> {
+        let known = self.0.get_mut(&target.cloned()).filter(|known| known.on)?;
+        (known.on, known.seen) = (false, now);
+        let lasted = now.saturating_duration_since(known.since);
+        (lasted >= WORTH_TELLING).then_some(lasted)
     }
 }
 
-fn show(screen: &Screen, retries: &mut Retries, event: &Event) {
+fn show(screen: &Screen, troubles: &mut Troubles, event: &Event) {
     // What happened is the log; there is none unless someone asked for it.
     if let Ok(line) = serde_json::to_string(event) {
         tracing::info!(target: "mcd", "{line}");
@@ -167,9 +186,18 @@ fn show(screen: &Screen, retries: &mut Retries, event: &Event) {
         (EventKind::Phase { phase: Phase::Pending }, Some(target)) => progress.rest(target),
         (EventKind::Phase { phase }, Some(target)) => progress.set(target, phase.word(), ""),
         (EventKind::Retry { call, attempt, wait, why }, _) => {
-            let text = format!("{call}: {why}; again in {:.1}s", wait.as_secs_f64());
-            if !retries.is_known(target, why, *attempt, Instant::now()) || screen.ui.is_verbose() {
+            let news = troubles.begins(target, why, Instant::now());
+            if screen.ui.is_verbose() {
+                let wait = wait.as_secs_f64();
+                let text = format!("{call}: {why}; attempt {attempt} failed, again in {wait:.1}s");
                 progress.line(target, &text);
+            } else if news {
+                progress.line(target, &format!("{call}: {why}; trying again"));
+            }
+        }
+        (EventKind::Answers, _) => {
+            if let Some(lasted) = troubles.ends(target, Instant::now()) {
+                progress.line(target, &format!("the server answers again, after {}", age(lasted)));
             }
         }
         (EventKind::Warning { object, text }, _) => {
@@ -206,20 +234,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_that_fail_alike_are_told_once_an_attempt() {
-        let mut retries = Retries::default();
+    fn a_trouble_is_told_when_it_begins_and_when_it_ends() {
+        let mut troubles = Troubles::default();
         let (east, west) = (TargetName::new("us-east"), TargetName::new("us-west"));
         let start = Instant::now();
+        let at = |ms: u64| start + Duration::from_millis(ms);
         let refused = "connection refused";
-        let mut known = |target: &TargetName, why: &str, attempt: u32, ms: u64| {
-            retries.is_known(Some(target), why, attempt, start + Duration::from_millis(ms))
-        };
-        assert!(!known(&east, refused, 1, 0));
-        assert!(known(&east, refused, 1, 10), "another call, the same story");
-        assert!(!known(&west, refused, 1, 20), "another cluster");
-        assert!(!known(&east, refused, 2, 100), "it goes on");
-        assert!(known(&east, refused, 1, 110));
-        assert!(!known(&east, "503", 1, 120), "another reason");
-        assert!(!known(&east, "503", 1, 6000), "much later");
+        assert!(troubles.begins(Some(&east), refused, at(0)));
+        assert!(!troubles.begins(Some(&east), refused, at(10)), "another call, the same story");
+        assert!(troubles.begins(Some(&west), refused, at(20)), "another cluster");
+        assert!(!troubles.begins(Some(&east), refused, at(9_000)), "it goes on");
+        assert!(!troubles.begins(Some(&east), "503", at(9_500)), "it comes up");
+        assert_eq!(troubles.ends(Some(&east), at(10_000)), Some(Duration::from_secs(10)));
+        assert_eq!(troubles.ends(Some(&east), at(10_010)), None, "told already");
+        assert!(troubles.begins(Some(&east), refused, at(60_000)), "much later");
+    }
+
+    #[test]
+    fn calls_that_fail_now_and_then_are_not_told_each_time() {
+        let mut troubles = Troubles::default();
+        let start = Instant::now();
+        let limited = "429 Too Many Requests";
+        let mut told = 0;
+        for n in 0..100_u64 {
+            let now = start + Duration::from_millis(n * 300);
+            told += u32::from(troubles.begins(None, limited, now));
+            told += u32::from(troubles.ends(None, now + Duration::from_millis(100)).is_some());
+        }
+        assert_eq!(told, 1);
+        assert!(troubles.begins(None, "another reason", start + Duration::from_secs(31)));
     }
 }

@@ -45,7 +45,7 @@ pub fn text(report: &RunReport, now: jiff::Timestamp, look: Look) -> String {
         table.row(row);
     }
     let mut text = table.render(look);
-    let rest = report.targets.iter().map(|t| (t.target.as_str(), rest(t, report, look)));
+    let rest = report.targets.iter().map(|t| (t.target.as_str(), rest(t, report, now, look)));
     for (targets, rest) in grouped(rest) {
         let names = look.paint(Role::Bold, &names(&targets, report.targets.len()));
         text += &format!("\n{names}\n{rest}");
@@ -54,7 +54,7 @@ pub fn text(report: &RunReport, now: jiff::Timestamp, look: Look) -> String {
 }
 
 /// What the target's message does not say.
-fn rest(target: &TargetReport, report: &RunReport, look: Look) -> String {
+fn rest(target: &TargetReport, report: &RunReport, now: jiff::Timestamp, look: Look) -> String {
     let mut text = String::new();
     for error in target.errors.iter().skip(1) {
         text += &problem(error, look);
@@ -65,6 +65,16 @@ fn rest(target: &TargetReport, report: &RunReport, look: Look) -> String {
         [] => drop(unhealthy.drain(..unhealthy.len().min(1))),
         errors => unhealthy.retain(|u| errors.iter().all(|e| e.object.as_ref() != Some(&u.object))),
     }
+    // The tree says the same of its objects, and more.
+    unhealthy.retain(|u| target.tree.iter().all(|node| node.object != u.object));
+    text += &match (target.tree.as_slice(), report.command()) {
+        ([], _) => String::new(),
+        (nodes, "status") => super::tree::whole(nodes, now, look),
+        (nodes, _) => {
+            let more = format!("`mcd status -t {} --tree`", target.target);
+            super::tree::short(nodes, &more, now, look)
+        }
+    };
     for UnhealthyReport { object, health, reason } in unhealthy {
         let (mark, role) = if health == "failed" { ("!", Role::Fail) } else { ("◌", Role::Warn) };
         let subject = look.paint(role, &format!("{mark} {}", name(object)));
@@ -82,7 +92,10 @@ fn mark(state: TargetState) -> (&'static str, Role) {
     match state {
         TargetState::Healthy | TargetState::Applied | TargetState::Deleted => ("✔", Role::Ok),
         TargetState::Progressing => ("◌", Role::Warn),
-        TargetState::Paused | TargetState::Blocked | TargetState::Unknown => ("!", Role::Warn),
+        TargetState::Paused
+        | TargetState::Blocked
+        | TargetState::Unknown
+        | TargetState::ToDelete => ("!", Role::Warn),
         TargetState::Failed | TargetState::Unreachable | TargetState::Interrupted => {
             ("✖", Role::Fail)
         }

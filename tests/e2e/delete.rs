@@ -29,6 +29,7 @@ fn data_stays_until_it_is_asked_for() {
     world.ok(0, &["apply", "-y", "--wait=false"]);
     let dry = world.ok(0, &["delete", "-y", "--dry-run"]);
     dry.says("Deployment").says("PersistentVolumeClaim").says("--with-volumes");
+    dry.says("ToDelete").says("3 to delete, 1 kept").hides("NotStarted");
     assert!(world.exists("us-east", "deployment", "web"));
     let run = world.ok(0, &["delete", "-y"]);
     run.says("3 deleted").says("1 kept").says("--with-volumes");

@@ -23,6 +23,7 @@ mod preview;
 mod refusals;
 mod secrets;
 mod state;
+mod status;
 mod support;
 mod takeover;
 mod terminal;

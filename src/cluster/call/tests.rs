@@ -57,6 +57,7 @@ async fn transient_answers_are_retried_and_each_retry_is_told() {
         .into_iter()
         .map(|note| match note {
             Note::Retry { call, attempt, why, .. } => format!("{call} {attempt} {why}"),
+            Note::Answers => "answers".to_owned(),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -64,6 +65,7 @@ async fn transient_answers_are_retried_and_each_retry_is_told() {
         "GET Deployment shop/web 1 503 Service Unavailable",
         "GET Deployment shop/web 2 429 Too Many Requests",
         "GET Deployment shop/web 3 500, a webhook could not be called",
+        "answers",
     ];
     assert_eq!(whys, expected);
 }

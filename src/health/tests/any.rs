@@ -121,6 +121,7 @@ proptest! {
             now: now(),
             storage_classes: &around,
             replica_sets: &around,
+            jobs: &around,
             pods: &around,
             events: &around,
         };

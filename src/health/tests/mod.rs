@@ -5,6 +5,7 @@
 mod any;
 mod cause;
 mod others;
+mod tree;
 mod workloads;
 
 use serde_json::{Value, json};

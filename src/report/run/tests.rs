@@ -26,6 +26,7 @@ fn target(name: &str, state: TargetState, message: &str) -> TargetReport {
         applied: Some("2026-01-02T03:04:05Z".into()),
         objects: Default::default(),
         unhealthy: Vec::new(),
+        tree: Vec::new(),
         warnings: Vec::new(),
         message: message.into(),
         errors: Vec::new(),

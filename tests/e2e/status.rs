@@ -1,0 +1,122 @@
+//! How targets stand: the tree of objects and pods, with causes, warnings and last words.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use testbed::{Bed, Fault, Match, Proxy, Reply, wait_for};
+
+use crate::support::{World, web};
+
+/// One cluster behind a proxy, which plays the kubelet's part: nodes of the bed have no logs.
+fn proxied(prefix: &str, image: &str) -> (World, Proxy) {
+    let proxy = Proxy::start(Bed::shared().cluster("us-east"));
+    let world = World::with_contexts(prefix, &[proxy.context()]);
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web(image));
+    (world, proxy)
+}
+
+/// The first node of the kind below a tree.
+fn find<'v>(nodes: &'v Value, kind: &str) -> Option<&'v Value> {
+    nodes
+        .as_array()?
+        .iter()
+        .find_map(|node| if node["kind"] == kind { Some(node) } else { find(&node["parts"], kind) })
+}
+
+/// The status's tree, once a pod crashes for the second time and was warned about.
+fn crashing(world: &World) -> Value {
+    wait_for("a pod that crashes", Duration::from_secs(60), || {
+        let status = world.ok(0, &["status", "--tree", "-o", "json"]).json();
+        let tree = status["targets"][0]["tree"].clone();
+        match find(&tree, "Pod") {
+            Some(pod) if pod["restarts"].as_i64() > Some(0) && pod["warnings"].is_array() => {
+                Ok(tree)
+            }
+            _ => Err(format!("{status:#}")),
+        }
+    })
+}
+
+const LOG: &str = "starting\n\x1b[31mpanic\x1b[0m: no such table, password is hunter2-hunter2\n";
+
+#[test]
+fn a_crash_loop_is_told_with_its_last_words() {
+    let (world, proxy) = proxied("tree", "web:crash-loop");
+    world.write(
+        "k8s/secret.yaml",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: hunter2-hunter2}\n",
+    );
+    let log = Reply::status(200).body("text/plain", LOG);
+    proxy.inject(Match::any().path("/log?").path("previous=true"), Fault::Answer(log));
+    let apply = world.ok(1, &["apply", "-y", "--timeout=3s"]);
+    apply.says("Deployment").says("pod web-").says("CrashLoopBackOff");
+    apply.says("log of web, before its last restart:").says("| starting");
+    apply.says("| panic: no such table, password is ***").hides("hunter2").hides("\u{1b}[31mpanic");
+    apply.says("mcd status -t us-east --tree");
+
+    let tree = crashing(&world);
+    let kinds: Vec<&str> =
+        tree.as_array().unwrap().iter().map(|n| n["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["ConfigMap", "Secret", "Service", "Deployment"], "{tree:#}");
+    let deployment = find(&tree, "Deployment").unwrap();
+    assert_eq!((&deployment["ready"], &deployment["wanted"]), (&0.into(), &2.into()), "{tree:#}");
+    let set = &deployment["parts"][0];
+    assert_eq!((&set["kind"], &set["wanted"]), (&"ReplicaSet".into(), &2.into()), "{tree:#}");
+    let pod = &set["parts"][0];
+    assert_eq!(pod["health"], "progressing", "{tree:#}");
+    assert!(pod["reason"].as_str().unwrap().contains("CrashLoopBackOff"), "{tree:#}");
+    assert_eq!(pod["warnings"][0]["reason"], "BackOff", "{tree:#}");
+    let log = &pod["logs"][0];
+    assert_eq!(log["previous"], true, "{tree:#}");
+    assert_eq!(
+        log["lines"],
+        serde_json::json!(["starting", "panic: no such table, password is ***"]),
+        "{tree:#}"
+    );
+    let text = world.ok(0, &["status", "--tree"]);
+    text.says("  ✔ ConfigMap ").says("    ◌ ReplicaSet web-").says("      ◌ Pod web-");
+    text.says("BackOff (").hides("hunter2");
+
+    // A log that may not, or cannot, be read is said, and is no failure.
+    proxy.heal();
+    proxy.inject(Match::any().path("/log?"), Fault::status(403));
+    world.ok(0, &["status", "--tree"]).says("not read: no right to read logs (get of pods/log)");
+    proxy.heal();
+    let unread = crashing(&world);
+    let log = &find(&unread, "Pod").unwrap()["logs"][0];
+    assert!(log["unread"].is_string(), "the nodes of the bed have no logs: {unread:#}");
+}
+
+/// Without the right to see pods there is still a status, and what is missing is named.
+#[test]
+fn pods_that_may_not_be_listed_are_said_to_be_so() {
+    let (world, proxy) = proxied("tree-rbac", "web:1");
+    world.ok(0, &["apply", "-y"]);
+    for kind in ["/pods?", "/replicasets?", "/events?"] {
+        proxy.inject(Match::any().path(kind), Fault::status(403));
+    }
+    let status = world.ok(0, &["status", "--tree"]);
+    status.says("✔ Deployment").says("2/2 ready").says("pods could not be listed");
+    let status = world.ok(0, &["status"]);
+    status.says("Healthy").hides("could not be listed");
+}
+
+#[test]
+fn a_tree_of_what_is_well() {
+    let world = World::new("tree-well");
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web("web:1"));
+    world.ok(0, &["status", "--tree"]).says("NotDeployed");
+    world.ok(0, &["apply", "-y"]);
+    let status = world.ok(0, &["status", "--tree", "-o", "json"]).json();
+    let tree = &status["targets"][0]["tree"];
+    let pods = find(tree, "ReplicaSet").unwrap()["parts"].as_array().unwrap();
+    assert_eq!(pods.len(), 2, "{status:#}");
+    assert!(pods.iter().all(|pod| pod["health"] == "healthy" && pod["logs"].is_null()));
+    // Without the flag, and after an apply that went well, there is none.
+    for args in [&["status", "-o", "json"][..], &["apply", "-y", "-o", "json"]] {
+        let report = world.ok(0, args).json();
+        assert!(report["targets"][0]["tree"].is_null(), "{report:#}");
+    }
+}
