@@ -38,6 +38,7 @@ complete -c mcd -n "__fish_mcd_needs_command" -f -a "render" -d 'Write each targ
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "diff" -d 'Show what would change, as a unified diff (exit 1: differences)'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "plan" -d 'Show what an apply would do in each target'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "apply" -d 'Make each target what its manifests say, and wait until it is healthy'
+complete -c mcd -n "__fish_mcd_needs_command" -f -a "adopt" -d 'Take over what another deployer, such as helm, has made, and apply the manifests to it'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "delete" -d 'Delete the application from the targets'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "status" -d 'Show how the application stands in each target'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "history" -d 'Show the releases of each target'
@@ -129,6 +130,7 @@ never\t'Never'"
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l verify -d 'Ask the server about every object, also about those whose digests say "unchanged"'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l force-conflicts -d 'Win every conflict with another field manager'
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l adopt -d 'Take over objects that helm, kapp, kluctl or another deployer holds'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s h -l help -d 'Print help'
@@ -156,6 +158,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand plan" -l log-file -d 'Write a lo
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l detailed-exitcode -d 'Exit with 2 when there are changes'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l verify -d 'Ask the server about every object, also about those whose digests say "unchanged"'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l force-conflicts -d 'Win every conflict with another field manager'
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l adopt -d 'Take over objects that helm, kapp, kluctl or another deployer holds'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s h -l help -d 'Print help'
@@ -187,10 +190,42 @@ complete -c mcd -n "__fish_mcd_using_subcommand apply" -l keep-going -d 'Go on i
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l dry-run -d 'Show the plan and write nothing'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l verify -d 'Ask the server about every object, also about those whose digests say "unchanged"'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l force-conflicts -d 'Win every conflict with another field manager'
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l adopt -d 'Take over objects that helm, kapp, kluctl or another deployer holds'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
+false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l timeout -d 'How long to wait for a target' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l helm-bin -d 'Use this helm, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l tool-timeout -d 'How long one run of kustomize or helm may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l keep-going -d 'Go on in the other targets when one cannot be rendered, planned or reached'
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l dry-run -d 'Show what would be taken over, and write nothing'
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l force-conflicts -d 'Win every conflict with another field manager'
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l timeout -d 'How long to wait for a target' -r

@@ -165,6 +165,7 @@ never\:"Never"))' \
 '--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
 '--verify[Ask the server about every object, also about those whose digests say "unchanged"]' \
 '--force-conflicts[Win every conflict with another field manager]' \
+'--adopt[Take over objects that helm, kapp, kluctl or another deployer holds]' \
 '-q[Show results and errors only]' \
 '--quiet[Show results and errors only]' \
 '*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
@@ -206,6 +207,7 @@ never\:"Never"))' \
 '--detailed-exitcode[Exit with 2 when there are changes]' \
 '--verify[Ask the server about every object, also about those whose digests say "unchanged"]' \
 '--force-conflicts[Win every conflict with another field manager]' \
+'--adopt[Take over objects that helm, kapp, kluctl or another deployer holds]' \
 '-q[Show results and errors only]' \
 '--quiet[Show results and errors only]' \
 '*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
@@ -249,6 +251,52 @@ never\:"Never"))' \
 '--keep-going[Go on in the other targets when one cannot be rendered, planned or reached]' \
 '--dry-run[Show the plan and write nothing]' \
 '--verify[Ask the server about every object, also about those whose digests say "unchanged"]' \
+'--force-conflicts[Win every conflict with another field manager]' \
+'--adopt[Take over objects that helm, kapp, kluctl or another deployer holds]' \
+'-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(adopt)
+_arguments "${_arguments_options[@]}" : \
+'--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
+'--timeout=[How long to wait for a target]:DURATION:_default' \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file]:FILE:_files' \
+'--file=[The application file]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'*-t+[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
+'--helm-bin=[Use this helm, for the targets whose version it satisfies]:PATH:_files' \
+'--tool-timeout=[How long one run of kustomize or helm may take]:DURATION:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--keep-going[Go on in the other targets when one cannot be rendered, planned or reached]' \
+'--dry-run[Show what would be taken over, and write nothing]' \
 '--force-conflicts[Win every conflict with another field manager]' \
 '-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
 '--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
@@ -519,6 +567,7 @@ _mcd_commands() {
 'diff:Show what would change, as a unified diff (exit 1\: differences)' \
 'plan:Show what an apply would do in each target' \
 'apply:Make each target what its manifests say, and wait until it is healthy' \
+'adopt:Take over what another deployer, such as helm, has made, and apply the manifests to it' \
 'delete:Delete the application from the targets' \
 'status:Show how the application stands in each target' \
 'history:Show the releases of each target' \
@@ -530,6 +579,11 @@ _mcd_commands() {
 'version:Print the version of mcd, and of each cluster' \
     )
     _describe -t commands 'mcd commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__adopt_commands] )) ||
+_mcd__subcmd__adopt_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd adopt commands' commands "$@"
 }
 (( $+functions[_mcd__subcmd__apply_commands] )) ||
 _mcd__subcmd__apply_commands() {

@@ -72,6 +72,7 @@ impl Repo {
             images: Vec::new(),
             replicas: Vec::new(),
             patches: Vec::new(),
+            conflicts: Default::default(),
             root: self.root.clone(),
             allow_plugins: false,
             tools: BTreeMap::new(),

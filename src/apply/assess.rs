@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::job::Job;
 use super::observe::{PlanOptions, Settled};
 use super::unserved;
-use crate::cluster::state::Record;
+use crate::cluster::state::{APP_LABEL, Record};
 use crate::cluster::{Apply, CallError, CallErrorKind, FieldConflict, Refusal, Resource};
 use crate::diff::{ObjectDiff, object_diff};
 use crate::error::Error;
 use crate::manifest::ObjectId;
 use crate::ownership::{
-    FieldPath, Judgement, Key, entries, judge, live_digest, manifest_digest, our_entry,
-    predict_take,
+    FieldPath, Judgement, Key, OUR_PREFIX, Policy, Stop, entries, helm_release, judge,
+    keep_selector, left_to_others, live_digest, manifest_digest, omit, our_entry, predict_take,
 };
 use crate::plan::{
     Action, Basis, CONFIG_HASH, ObjectPlan, Ownership, Prepared, Unverified, config_hash,
@@ -44,6 +44,8 @@ pub(super) struct Scene {
     pub(super) down: BTreeSet<ObjectId>,
     pub(super) prepared: Vec<Prepared>,
     pub(super) options: PlanOptions,
+    /// What is done about other managers besides the table.
+    pub(super) policy: Policy,
 }
 
 /// An object's plan, and what the record will say of it.
@@ -186,7 +188,10 @@ impl Scene {
         if let Some(config) = config.as_ref().filter(|c| c.always) {
             set_config_hash(&mut manifest, &config.hash);
         }
+        omit(&mut manifest, &left_to_others(live, &self.policy));
+        let kept = keep_selector(&mut manifest, live);
         let mut plan = self.blank(prepared, Some(resource), manifest);
+        plan.ownership.kept = kept;
         plan.basis = Basis::of(Some(live));
         if live["metadata"]["deletionTimestamp"].is_string() {
             plan.action = Action::Terminating(finalizers(live));
@@ -196,7 +201,7 @@ impl Scene {
         if scaled && our_entry(live, manager).is_some_and(|own| own.fields.covers(&replicas)) {
             plan.ownership.relinquish.push(replicas.clone());
         }
-        let quiet = judge(live, manager, &[], self.options.force_conflicts);
+        let quiet = judge(live, manager, &[], &self.policy);
         if !self.options.verify
             && let Some(settled) = self.settled_before(&plan, live, &quiet)
         {
@@ -241,8 +246,6 @@ impl Scene {
                 return Ok(false);
             }
         };
-        let Judgement { take, revert, stop, .. } =
-            judge(live, manager, &conflicts, self.options.force_conflicts);
         if answer.is_none() {
             plan.ownership.force = true;
             match self.dry_run(resource, &plan.id, &plan.manifest, true).await {
@@ -256,17 +259,27 @@ impl Scene {
         let Some(answer) = answer else { return Ok(false) };
         plan.warnings.extend(answer.warnings.iter().map(|w| self.job.scrubber.scrub(w)));
         let mut after = answer.object;
+        // Of an object without managedFields the server makes the owner up, for the apply.
+        let made_up = entries(live).is_empty().then(|| after.clone());
+        let before = made_up.as_ref().unwrap_or(live);
+        let Judgement { take, revert, mut stop, adopt, marks, .. } =
+            judge(before, manager, &conflicts, &self.policy);
+        stop.extend(self.other_application(live));
         let ours = |object: &Value| our_entry(object, manager).map(|own| own.fields);
         let owned = ours(&after) == ours(live);
-        if !take.is_empty() {
-            match self.predict(plan, resource, live, &after, &take).await {
+        plan.ownership.helm_release = if adopt.is_empty() { None } else { helm_release(live) };
+        plan.ownership.adopt = adopt;
+        plan.ownership.marks = marks;
+        let taken = (take.as_slice(), plan.ownership.marks.as_slice());
+        if !taken.0.is_empty() || !taken.1.is_empty() {
+            match self.predict(plan, resource, before, &after, taken).await {
                 Ok(predicted) => after = predicted,
                 Err(error) => {
                     self.refuse(plan, error)?;
                     return Ok(false);
                 }
             }
-            let all = entries(live);
+            let all = entries(before);
             let taken = all.iter().filter(|entry| take.contains(&entry.index));
             let replicas = FieldPath::fields(&["spec", "replicas"]);
             let mut with_replicas = false;
@@ -293,6 +306,7 @@ impl Scene {
             Action::Stopped(stop)
         } else if plan.diff.changes.is_empty()
             && plan.ownership.take.is_empty()
+            && plan.ownership.marks.is_empty()
             && plan.ownership.relinquish.is_empty()
         {
             Action::Unchanged
@@ -310,12 +324,12 @@ impl Scene {
         resource: &Resource,
         live: &Value,
         answer: &Value,
-        take: &[usize],
+        (take, marks): (&[usize], &[FieldPath]),
     ) -> Result<Value, CallError> {
         let manager = self.job.names.manager.as_str();
         // Only these refuse a PUT without it; elsewhere a controller's write would be a conflict.
         let keep = plan.gvk.group.contains('.') || plan.gvk.kind == "PodDisruptionBudget";
-        let mut predicted = predict_take(live, answer, take, manager, keep);
+        let mut predicted = predict_take(live, answer, take, marks, manager, keep);
         if self.scaled.contains(&plan.id)
             && let (Some(count), Some(spec)) = (
                 live["spec"].get("replicas"),
@@ -343,6 +357,21 @@ impl Scene {
             }
             put => put,
         }
+    }
+
+    /// An object that says by its label, and by nothing else, that it is another application's.
+    fn other_application(&self, live: &Value) -> Option<Stop> {
+        let names = &self.job.names;
+        let label = live["metadata"]["labels"][APP_LABEL].as_str()?;
+        let others = label != names.app_label
+            && our_entry(live, &names.manager).is_none()
+            && !entries(live).iter().any(|entry| entry.manager.starts_with(OUR_PREFIX));
+        others.then(|| Stop {
+            manager: String::new(),
+            fields: Vec::new(),
+            why: format!("its label `{APP_LABEL}` says that it belongs to `{label}`"),
+            how: "an object belongs to one application: leave it out of one of the two".to_owned(),
+        })
     }
 
     async fn dry_run(

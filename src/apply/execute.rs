@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::adopt;
 use super::job::Job;
 use super::observe::{Observed, PlanOptions, observe};
 use super::wait::{Look, Subject, wait_closely};
@@ -147,6 +148,7 @@ async fn run(
         }
     }
     record.note(staged.summary.clone());
+    adopt::intend(&mut record, plan);
     version = Some(job.store.write_record(&record, version.as_ref()).await?);
 
     job.events.phase(Phase::Applying);
@@ -161,6 +163,11 @@ async fn run(
     }
     if progress.errors.is_empty()
         && let Err(error) = job.store.complete(&mut staged).await
+    {
+        progress.errors.push(error);
+    }
+    if progress.errors.is_empty()
+        && let Err(error) = adopt::retire(job, &mut record).await
     {
         progress.errors.push(error);
     }

@@ -1,6 +1,7 @@
 //! Effects: reads clusters for a plan, runs a plan against clusters, waits, and says what
 //! happens as events. Every decision is made by the pure modules.
 
+mod adopt;
 mod around;
 mod assess;
 mod delete;
@@ -19,7 +20,7 @@ pub use delete::{DeleteOptions, Deletion, delete, deletion_plan};
 pub use execute::{Applied, ApplyOptions, apply};
 pub use fleet::{Ended, run_waves};
 pub use job::{Halt, Job};
-pub use observe::{Observed, PlanOptions, observe};
+pub use observe::{Adopt, Observed, PlanOptions, observe};
 pub use status::{Standing, standing, standing_closer};
 pub use tree::Tree;
 pub use wait::Look;

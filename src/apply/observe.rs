@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
 
+use super::adopt;
 use super::assess::{Scene, UsedConfig, assess};
 use super::job::Job;
 use super::references;
@@ -15,7 +16,7 @@ use crate::cluster::{CallErrorKind, Discovery, Lookup, Refusal, Resource};
 use crate::error::Error;
 use crate::event::Phase;
 use crate::manifest::{Object, ObjectId};
-use crate::ownership::{Digest, autoscaled};
+use crate::ownership::{Digest, Policy, autoscaled};
 use crate::plan::{Action, ObjectPlan, Prepared, TargetPlan, prepare};
 use crate::render::Rendered;
 
@@ -33,6 +34,21 @@ pub struct PlanOptions {
     pub verify: bool,
     /// Win every conflict with another manager.
     pub force_conflicts: bool,
+    /// What to do about objects of other deployers.
+    pub adopt: Adopt,
+}
+
+/// What to do about objects that another deployer holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Adopt {
+    /// They stop.
+    #[default]
+    No,
+    /// They are taken over.
+    Yes,
+    /// They are taken over, and nothing is created: an object that is not there is most often one
+    /// whose name or namespace is not what the other deployer calls it.
+    Only,
 }
 
 /// A plan, with what an apply of it needs to know.
@@ -174,6 +190,7 @@ pub async fn observe(
         made: BTreeSet::new(),
         down,
         prepared,
+        policy: policy(job, options),
         options,
     };
     let assessed: Vec<_> = stream::iter(&scene.prepared)
@@ -188,7 +205,10 @@ pub async fn observe(
     let mut objects = Vec::with_capacity(assessed.len());
     let mut unchanged = BTreeMap::new();
     let mut configs = BTreeMap::new();
-    for assessed in assessed {
+    for mut assessed in assessed {
+        if options.adopt == Adopt::Only {
+            adopt::refuse_new(&mut assessed.plan);
+        }
         let id = assessed.plan.id.clone();
         if let Some(settled) = assessed.settled {
             unchanged.insert(id.clone(), settled);
@@ -215,6 +235,9 @@ pub async fn observe(
     let unchecked = scene.down.iter().filter(|id| !desired.contains(id));
     warnings.extend(unchecked.map(|id| format!("{id} {}", unserved::reason(id))));
     warnings.extend(references::missing(job, &discovery, &objects).await);
+    let known = record.as_ref().map(|(record, _)| record);
+    let retires = adopt::retirements(job, &discovery, known, &objects, &mut warnings).await;
+    let retires = retires.map_err(one)?;
     let unfinished = unfinished(record.as_ref().map(|(record, _)| record), &objects, &gone);
     let plan = TargetPlan {
         target: job.target.name.clone(),
@@ -222,11 +245,21 @@ pub async fn observe(
         server_version: version,
         objects,
         left,
+        retires,
         hooks: rendered.dropped_hooks(),
         warnings,
         unfinished,
     };
     Ok(Observed { plan, record, key, unchanged, configs, scene })
+}
+
+/// Whose wishes count beside the table of managers.
+fn policy(job: &Job, options: PlanOptions) -> Policy {
+    let file = &job.target.conflicts;
+    let mut policy = Policy::new(&file.take, &file.stop, &file.leave);
+    policy.adopt = options.adopt != Adopt::No;
+    policy.force_conflicts = options.force_conflicts;
+    policy
 }
 
 /// Drops the managedFields of an object whose owners were looked at.
@@ -254,6 +287,9 @@ fn unfinished(
         }
         _ if record.active.is_none() => return Some("no release is active".to_owned()),
         _ => {}
+    }
+    if let Some(release) = record.retire.first() {
+        return Some(format!("helm's release {release} is not retired yet"));
     }
     if let Some(id) = gone.first() {
         return Some(format!("{id} is in the inventory and gone from the cluster"));

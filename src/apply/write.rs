@@ -12,7 +12,7 @@ use super::job::Job;
 use super::observe::{PARALLEL, forget_managers};
 use super::wait::{Subject, wait};
 use crate::cluster::state::lease::Fence;
-use crate::cluster::{Apply, CallErrorKind, Refusal, Resource};
+use crate::cluster::{Applied, Apply, CallErrorKind, Refusal, Resource};
 use crate::error::{Error, Exit};
 use crate::event::{EventKind, Verb};
 use crate::health::Own;
@@ -241,42 +241,73 @@ async fn attempt(
     // The calls for one object belong together: a run that is halted ends after them.
     let job = &job.uncancelled();
     let id = &plan.id;
-    let manager = job.names.manager.as_str();
-    let namespace = id.namespace.as_deref();
     let mut version = plan.basis.resource_version.clone();
-    let takes = !plan.ownership.take.is_empty();
-    let gives_up = !plan.ownership.relinquish.is_empty();
-    if takes || gives_up {
-        let Some(mut live) = job.get(resource, id).await? else { return Ok(None) };
-        if Some(live["metadata"]["resourceVersion"].as_str().unwrap_or_default())
-            != version.as_deref()
-        {
+    let ownership = &plan.ownership;
+    let takes = !ownership.take.is_empty() || !ownership.marks.is_empty();
+    if takes || !ownership.relinquish.is_empty() {
+        let Some(live) = job.get(resource, id).await? else { return Ok(None) };
+        if version_of(&live) != version {
             return Ok(None);
         }
-        let patches: [&dyn Fn(&Value) -> Option<Value>; 2] = [
-            &|live| {
-                let all = entries(live);
-                let taken: Vec<usize> = all
-                    .iter()
-                    .filter(|entry| plan.ownership.take.contains(&entry.who()))
-                    .map(|entry| entry.index)
-                    .collect();
-                take(live, &taken, manager, &now(job))
-            },
-            &|live| relinquish(live, &plan.ownership.relinquish, manager),
-        ];
-        for patch in patches {
-            let Some(patch) = patch(&live) else { continue };
-            let sent =
-                job.cluster.json_patch(resource, namespace, &id.name, &patch, manager, false);
-            match sent.await {
-                Ok(answer) => live = answer,
-                Err(error) if is_moved(&error.kind) => return Ok(None),
-                Err(error) => return Err(job.failed(error, Some(id))),
-            }
-        }
-        version = live["metadata"]["resourceVersion"].as_str().map(str::to_owned);
+        let Some(live) = own(job, plan, resource, live).await? else { return Ok(None) };
+        version = version_of(&live);
     }
+    let Some(applied) = send(job, plan, resource, version).await? else { return Ok(None) };
+    let answer = own_the_rest(job, plan, resource, applied.object).await?;
+    let answer = give_up_replicas(job, plan, resource, answer).await?;
+    let verb = if applied.created { Verb::Created } else { Verb::Configured };
+    Ok(Some(Written::of(scene, verb, resource.clone(), answer)))
+}
+
+fn version_of(live: &Value) -> Option<String> {
+    live["metadata"]["resourceVersion"].as_str().map(str::to_owned)
+}
+
+/// Takes and gives up what the plan says, and answers the object as it is then. None when live
+/// moved.
+async fn own(
+    job: &Job,
+    plan: &ObjectPlan,
+    resource: &Resource,
+    mut live: Value,
+) -> Result<Option<Value>, Error> {
+    let id = &plan.id;
+    let manager = job.names.manager.as_str();
+    let patches: [&dyn Fn(&Value) -> Option<Value>; 2] = [
+        &|live| {
+            let marks = plan.ownership.marks.iter().filter(|mark| mark.get(live).is_some());
+            let marks: Vec<FieldPath> = marks.cloned().collect();
+            take(live, &to_take(plan, live), &marks, manager, &now(job))
+        },
+        &|live| relinquish(live, &plan.ownership.relinquish, manager),
+    ];
+    for patch in patches {
+        let Some(patch) = patch(&live) else { continue };
+        let (ns, name) = (id.namespace.as_deref(), &id.name);
+        match job.cluster.json_patch(resource, ns, name, &patch, manager, false).await {
+            Ok(answer) => live = answer,
+            Err(error) if is_moved(&error.kind) => return Ok(None),
+            Err(error) => return Err(job.failed(error, Some(id))),
+        }
+    }
+    Ok(Some(live))
+}
+
+/// The entries that the plan takes, as far as they are there.
+fn to_take(plan: &ObjectPlan, live: &Value) -> Vec<usize> {
+    let all = entries(live);
+    let taken = all.iter().filter(|entry| plan.ownership.take.contains(&entry.who()));
+    taken.map(|entry| entry.index).collect()
+}
+
+/// One apply of the manifest. None when live moved.
+async fn send(
+    job: &Job,
+    plan: &ObjectPlan,
+    resource: &Resource,
+    version: Option<String>,
+) -> Result<Option<Applied>, Error> {
+    let id = &plan.id;
     let mut body = plan.manifest.clone();
     if let (Some(version), Some(metadata)) =
         (version, body.get_mut("metadata").and_then(Value::as_object_mut))
@@ -285,22 +316,49 @@ async fn attempt(
         // Alone, a resourceVersion would make an object anew that is gone (A4).
         metadata.insert("uid".into(), json!(plan.basis.uid));
     }
+    let manager = job.names.manager.as_str();
     let how = Apply { manager, force: plan.ownership.force, dry_run: false };
-    let applied = match job.cluster.apply(resource, namespace, &id.name, &body, how).await {
-        Ok(applied) => applied,
-        Err(error) if is_moved(&error.kind) => return Ok(None),
+    match job.cluster.apply(resource, id.namespace.as_deref(), &id.name, &body, how).await {
+        Ok(applied) => Ok(Some(applied)),
+        Err(error) if is_moved(&error.kind) => Ok(None),
         // It appeared since the plan, or someone's fields did.
         Err(error)
             if matches!(error.kind, CallErrorKind::Refused(Refusal::Conflict(_)))
                 && !plan.ownership.force =>
         {
-            return Ok(None);
+            Ok(None)
         }
-        Err(error) => return Err(job.failed(error, Some(id))),
-    };
-    let answer = give_up_replicas(job, plan, resource, applied.object).await?;
-    let verb = if applied.created { Verb::Created } else { Verb::Configured };
-    Ok(Some(Written::of(scene, verb, resource.clone(), answer)))
+        Err(error) => Err(job.failed(error, Some(id))),
+    }
+}
+
+/// An object without managedFields has no owner to take from until the apply, for which the server
+/// makes one up (`before-first-apply`). It is taken then, and the manifest applied once more, which
+/// drops what it lacks.
+async fn own_the_rest(
+    job: &Job,
+    plan: &ObjectPlan,
+    resource: &Resource,
+    answer: Value,
+) -> Result<Value, Error> {
+    let mut live = answer;
+    let mut taken = false;
+    for _ in 0..TRIES {
+        if !taken && to_take(plan, &live).is_empty() {
+            return Ok(live);
+        }
+        if let Some(owned) = own(job, plan, resource, live.clone()).await? {
+            taken = true;
+            if let Some(applied) = send(job, plan, resource, version_of(&owned)).await? {
+                return Ok(applied.object);
+            }
+        }
+        match job.get(resource, &plan.id).await? {
+            Some(newer) => live = newer,
+            None => return Ok(live),
+        }
+    }
+    Err(moved(&plan.id, "it keeps changing"))
 }
 
 /// An autoscaled workload is created with the manifest's replicas, which are then given up: the

@@ -9,6 +9,7 @@ use super::args::{
 use super::deploy::{How, Ready, deploy};
 use super::plan::PlanningArgs;
 use super::session::Session;
+use crate::apply::PlanOptions;
 use crate::ui::Ui;
 
 /// Arguments of `mcd apply`.
@@ -16,34 +17,43 @@ use crate::ui::Ui;
 pub(super) struct ApplyArgs {
     /// Go on in the other targets when one cannot be rendered, planned or reached
     #[arg(long)]
-    keep_going: bool,
+    pub(super) keep_going: bool,
     /// Show the plan and write nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     #[command(flatten)]
-    planning: PlanningArgs,
+    pub(super) planning: PlanningArgs,
     #[command(flatten)]
-    wait: WaitArgs,
+    pub(super) wait: WaitArgs,
     #[command(flatten)]
-    confirm: ConfirmArgs,
+    pub(super) confirm: ConfirmArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub(super) output: OutputArgs,
     #[command(flatten)]
-    project: ProjectArgs,
+    pub(super) project: ProjectArgs,
     #[command(flatten)]
-    clusters: ClusterArgs,
+    pub(super) clusters: ClusterArgs,
     #[command(flatten)]
-    render: RenderArgs,
+    pub(super) render: RenderArgs,
 }
 
 /// Runs the verb.
 pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
+    apply_with(args, args.planning.options(), global, ui).await
+}
+
+/// Plans with `options`, asks, and applies.
+pub(super) async fn apply_with(
+    args: &ApplyArgs,
+    options: PlanOptions,
+    global: &GlobalArgs,
+    ui: &Ui,
+) -> Outcome {
     let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?;
     session.check_contexts()?;
     if !args.confirm.yes && !args.dry_run {
         ui.can_confirm()?;
     }
-    let options = args.planning.options();
     let planned = session
         .each(|target| async {
             let (job, rendered, observed) = session.observe(target, options).await?;

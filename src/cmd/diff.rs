@@ -128,7 +128,10 @@ fn target_diff(plan: &TargetPlan, context: usize, ui: &Ui) -> String {
 fn ownership_only(object: &ObjectPlan) -> Option<String> {
     let ownership = &object.ownership;
     let mut notes = Vec::new();
-    if !ownership.take.is_empty() {
+    if !ownership.adopt.is_empty() {
+        let from: Vec<String> = ownership.adopt.iter().map(ToString::to_string).collect();
+        notes.push(format!("adopts from {}", from.join(", ")));
+    } else if !ownership.take.is_empty() {
         notes.push(format!("takes over from {}", ownership.take.join(", ")));
     }
     if !ownership.relinquish.is_empty() {

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::error::{Error, Exit};
 use crate::ui::Ui;
 
+mod adopt;
 mod apply;
 pub mod args;
 mod delete;
@@ -74,6 +75,8 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Make each target what its manifests say, and wait until it is healthy
     Apply(apply::ApplyArgs),
+    /// Take over what another deployer, such as helm, has made, and apply the manifests to it
+    Adopt(adopt::AdoptArgs),
     /// Delete the application from the targets
     Delete(delete::DeleteArgs),
     /// Show how the application stands in each target
@@ -155,6 +158,7 @@ async fn run(command: Command, global: &args::GlobalArgs, ui: &Ui) -> Outcome {
         Command::Diff(args) => diff::run(&args, global, ui).await,
         Command::Plan(args) => plan::run(&args, global, ui).await,
         Command::Apply(args) => apply::run(&args, global, ui).await,
+        Command::Adopt(args) => adopt::run(args, global, ui).await,
         Command::Delete(args) => delete::run(&args, global, ui).await,
         Command::Status(args) => status::run(&args, global, ui).await,
         Command::History(args) => history::run(&args, global, ui).await,

@@ -5,7 +5,7 @@ use clap::Args;
 use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
 use super::session::Session;
-use crate::apply::{Observed, PlanOptions};
+use crate::apply::{Adopt, Observed, PlanOptions};
 use crate::error::{Error, Exit};
 use crate::plan::{Counts, TargetPlan};
 use crate::report;
@@ -40,12 +40,20 @@ pub(super) struct PlanningArgs {
     /// Win every conflict with another field manager
     #[arg(long)]
     pub force_conflicts: bool,
+
+    /// Take over objects that helm, kapp, kluctl or another deployer holds
+    #[arg(long)]
+    pub adopt: bool,
 }
 
 impl PlanningArgs {
     /// The options of the planner.
     pub(crate) fn options(self) -> PlanOptions {
-        PlanOptions { verify: self.verify, force_conflicts: self.force_conflicts }
+        PlanOptions {
+            verify: self.verify,
+            force_conflicts: self.force_conflicts,
+            adopt: if self.adopt { Adopt::Yes } else { Adopt::No },
+        }
     }
 }
 

@@ -58,6 +58,9 @@ pub(crate) struct ApplicationFile {
     /// Patches of rendered objects.
     #[serde(rename = "patches")]
     pub(crate) _patches: Option<Vec<PatchEntry>>,
+    /// Whose fields are taken, stop the object, or are left alone, by the names of field managers.
+    #[serde(rename = "conflicts")]
+    pub(crate) _conflicts: Option<ConflictsEntry>,
     /// Settings for some of the targets, merged in order over those above: maps merge, scalars
     /// and lists replace, null removes; `images` and `replicas` merge by name, `patches` and
     /// helm's `values` append; another renderer replaces the whole `render`.
@@ -143,11 +146,39 @@ pub(crate) struct Settings {
     pub(crate) images: Option<Vec<ImageEntry>>,
     pub(crate) replicas: Option<Vec<ReplicaEntry>>,
     pub(crate) patches: Option<Vec<PatchEntry>>,
+    pub(crate) conflicts: Option<ConflictsEntry>,
 }
 
 /// The keys of [`Settings`]: what overrides merge and templates resolve.
-pub(crate) const SETTINGS: &[&str] =
-    &["namespace", "stateNamespace", "createNamespace", "render", "images", "replicas", "patches"];
+pub(crate) const SETTINGS: &[&str] = &[
+    "namespace",
+    "stateNamespace",
+    "createNamespace",
+    "render",
+    "images",
+    "replicas",
+    "patches",
+    "conflicts",
+];
+
+/// What is done about fields that other managers own, by their names, with `*`, `?`, `[…]` and
+/// `{a,b}` as in a shell. It comes before what mcd does by itself; a name that is written out comes
+/// before a glob, and of globs `stop` before `leave` before `take`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
+#[schemars(rename = "Conflicts")]
+pub(crate) struct ConflictsEntry {
+    /// Their fields become the application's: values go back to the manifest's, and what the
+    /// manifest lacks goes.
+    #[serde(default)]
+    pub(crate) take: Vec<String>,
+    /// The object stops where their fields would be taken or set back.
+    #[serde(default)]
+    pub(crate) stop: Vec<String>,
+    /// Their fields stay as they are, also those that the manifest sets.
+    #[serde(default)]
+    pub(crate) leave: Vec<String>,
+}
 
 /// What gives the manifests: exactly one of the three.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -13,6 +13,7 @@
 
 mod application;
 mod clusters;
+mod conflicts;
 mod decode;
 mod fleet;
 mod forms;
@@ -42,8 +43,8 @@ pub use resolve::Resolver;
 pub use schema::{SchemaKind, schema};
 pub use selector::{Expression, Operator, Selector};
 pub use target::{
-    ClusterSpec, HelmRender, Hooks, ImageOverride, KustomizeRender, ManifestPatch, PatchOperations,
-    PatchTarget, Render, ReplicaOverride, Target, ValuesSource,
+    ClusterSpec, Conflicts, HelmRender, Hooks, ImageOverride, KustomizeRender, ManifestPatch,
+    PatchOperations, PatchTarget, Render, ReplicaOverride, Target, ValuesSource,
 };
 pub use version::version_requirement;
 

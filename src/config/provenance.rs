@@ -47,6 +47,14 @@ impl Target {
                 ),
             ),
             ("patches", filled(self.patches.iter().map(patch).collect())),
+            (
+                "conflicts",
+                filled(object([
+                    ("take", filled(json!(self.conflicts.take))),
+                    ("stop", filled(json!(self.conflicts.stop))),
+                    ("leave", filled(json!(self.conflicts.leave))),
+                ])),
+            ),
         ])
     }
 }

@@ -347,6 +347,7 @@ impl Application<'_> {
         let images = checker.images(settings.images.unwrap_or_default());
         let replicas = checker.replicas(settings.replicas.unwrap_or_default());
         let patches = checker.patches(settings.patches.unwrap_or_default());
+        let conflicts = checker.conflicts(settings.conflicts.unwrap_or_default());
         let errors = checker.errors;
         let (Some(render), true) = (render, errors.is_empty()) else { return Err(errors) };
         let mut target = Target {
@@ -362,6 +363,7 @@ impl Application<'_> {
             images,
             replicas,
             patches,
+            conflicts,
             root: self.root.path.clone(),
             allow_plugins: self.fleet.allow_plugins,
             tools: self.fleet.tools.clone(),

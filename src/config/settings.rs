@@ -34,14 +34,19 @@ pub(crate) struct Checker<'a> {
 }
 
 /// A path into the tree. Borrowed steps keep the calls short.
-type At<'p> = &'p [&'p str];
+pub(super) type At<'p> = &'p [&'p str];
 
 impl Checker<'_> {
-    fn fail(&mut self, at: At<'_>, message: impl Into<String>) {
+    pub(super) fn fail(&mut self, at: At<'_>, message: impl Into<String>) {
         self.errors.push(self.node.error(at, message));
     }
 
-    fn fail_hint(&mut self, at: At<'_>, message: impl Into<String>, hint: impl Into<String>) {
+    pub(super) fn fail_hint(
+        &mut self,
+        at: At<'_>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         self.errors.push(self.node.error(at, message).hint(hint));
     }
 

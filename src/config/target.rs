@@ -58,6 +58,8 @@ pub struct Target {
     pub replicas: Vec<ReplicaOverride>,
     /// Patches after rendering.
     pub patches: Vec<ManifestPatch>,
+    /// What is done about fields of other managers.
+    pub conflicts: Conflicts,
     /// The folder that inputs of rendering must stay inside: the git top level of the
     /// application file, else its folder. Absolute and canonical.
     pub root: PathBuf,
@@ -169,6 +171,17 @@ pub struct ReplicaOverride {
     pub name: String,
     /// The count, at least 0.
     pub count: u32,
+}
+
+/// What is done about fields of other managers: globs over their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conflicts {
+    /// Whose fields become the application's.
+    pub take: Vec<String>,
+    /// Whose fields stop the object where they would be taken or set back.
+    pub stop: Vec<String>,
+    /// Whose fields stay as they are.
+    pub leave: Vec<String>,
 }
 
 /// A patch of the rendered objects.

@@ -5,8 +5,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::entry::{Entry, Operation, entries};
-use super::managers::{Deployer, ManagerClass, classify_with, deployer_of};
+use super::managers::{ManagerClass, classify_with};
+use super::marks::{Deployer, deployers_of, marks_of};
 use super::path::FieldPath;
+use super::policy::{Choice, Policy};
 use crate::cluster::FieldConflict;
 
 /// What is done about the other managers of one object. `take` first, then the apply, with force
@@ -21,6 +23,10 @@ pub struct Judgement {
     pub left: Vec<Left>,
     /// Why the object must not be applied as things stand.
     pub stop: Vec<Stop>,
+    /// The deployers that the object is taken over from.
+    pub adopt: Vec<Deployer>,
+    /// Their labels and annotations, which go whoever owns them.
+    pub marks: Vec<FieldPath>,
 }
 
 /// Values of one manager that an apply sets back to the manifest's.
@@ -58,79 +64,133 @@ pub struct Stop {
 }
 
 /// Judges the other managers of a live object for the manager `ours`. `conflicts` are those of an
-/// apply without force; none were asked for or met: an empty list. `force_conflicts`: the user
-/// wants to win against controllers and other appliers. It never wins over another deployer or
-/// another application, which would only write again.
-pub fn judge(
-    live: &Value,
-    ours: &str,
-    conflicts: &[FieldConflict],
-    force_conflicts: bool,
-) -> Judgement {
+/// apply without force; none were asked for or met: an empty list.
+pub fn judge(live: &Value, ours: &str, conflicts: &[FieldConflict], policy: &Policy) -> Judgement {
     let all = entries(live);
-    let deployer = deployer_of(live, ours);
+    let marked = deployers_of(live, ours);
     let first_contact = !all.iter().any(|entry| entry.is_apply_of(ours));
+    let case = Case { all: &all, ours, deployer: marked.first(), policy };
     let mut judgement = Judgement::default();
     for entry in all.iter().filter(|entry| !entry.fields.is_empty()) {
-        match classify_with(entry, ours, deployer.as_ref()) {
-            ManagerClass::Ours => {}
-            ManagerClass::OursByUpdate | ManagerClass::Declared => judgement.take.push(entry.index),
-            ManagerClass::Deployer(found) => {
-                judgement.stop_by(&entry.manager, &deployed_by(&found), OTHER_DEPLOYER);
-            }
-            ManagerClass::OtherApplication(app) => {
-                let why = format!("it belongs to the application `{app}`");
-                judgement.stop_by(&entry.manager, &why, OTHER_APPLICATION);
-            }
-            class @ (ManagerClass::Hand
-            | ManagerClass::Rollout
-            | ManagerClass::Controller
-            | ManagerClass::OtherApply
-            | ManagerClass::OtherUpdate) => {
-                judgement.left.push(Left { index: entry.index, class });
-            }
-        }
+        judgement.entry(entry, &case);
     }
     // An object that only another applier has declared so far is not taken silently. Where there is
     // something to take, the applier is a controller that shares it (as of aggregated roles).
-    if first_contact && judgement.take.is_empty() && !force_conflicts {
+    if first_contact && judgement.take.is_empty() && !policy.force_conflicts {
         let appliers = judgement.left.iter().filter(|l| l.class == ManagerClass::OtherApply);
         let names: Vec<String> = appliers
             .filter_map(|left| all.iter().find(|entry| entry.index == left.index))
             .map(|entry| entry.manager.clone())
+            .filter(|manager| policy.choice(manager) != Some(Choice::Leave))
             .collect();
         for name in names {
             judgement.stop_by(&name, &format!("`{name}` applies it too"), OTHER_APPLIER);
         }
     }
-    if let Some(found) = &deployer
-        && judgement.stop.is_empty()
-    {
-        judgement.stop_by("", &deployed_by(found), OTHER_DEPLOYER);
+    for found in marked.iter() {
+        if policy.adopt {
+            judgement.adopt(found);
+        } else if judgement.stop.is_empty() {
+            judgement.stop_by("", &deployed_by(found), &other_deployer(found));
+        }
     }
+    judgement.marks = marks_of(live, ours, &judgement.adopt);
     for conflict in conflicts {
-        judgement.decide(conflict, &all, ours, deployer.as_ref(), force_conflicts);
+        judgement.decide(conflict, &case);
     }
     judgement
 }
 
-const OTHER_DEPLOYER: &str = "take the object out of one of the two: leave it out of these \
-                              manifests, or let the other tool give it up without deleting it";
+/// What the entries of one object are judged by.
+struct Case<'a> {
+    all: &'a [Entry],
+    ours: &'a str,
+    deployer: Option<&'a Deployer>,
+    policy: &'a Policy,
+}
+
+impl Case<'_> {
+    fn class(&self, entry: &Entry) -> ManagerClass {
+        classify_with(entry, self.ours, self.deployer)
+    }
+}
+
 const OTHER_APPLICATION: &str =
     "an object belongs to one application: leave it out of one of the two";
 const OTHER_APPLIER: &str = "leave it out of these manifests, or run again with \
                              `--force-conflicts` to apply it from here";
-const NOT_OURS: &str = "leave the field out of the manifest, or run again with \
-                        `--force-conflicts` to set it anyway";
+const NOT_OURS: &str = "leave the field out of the manifest, say in `conflicts` whose it is, or \
+                        run again with `--force-conflicts` to set it anyway";
+const NAMED: &str = "`conflicts` of the application file says `stop`: settle it with whoever set \
+                     it, or run again with `--force-conflicts`";
+const LEFT: &str = "`conflicts` of the application file says `leave`: leave the field out of the \
+                    manifest";
 
 fn deployed_by(deployer: &Deployer) -> String {
     format!("it is deployed by {deployer}")
+}
+
+fn other_deployer(deployer: &Deployer) -> String {
+    format!(
+        "run again with `--adopt` to take it over from {}, or leave it out of these manifests: two \
+         deployers of one object undo each other",
+        deployer.tool
+    )
 }
 
 impl Judgement {
     /// Whether somebody has to decide first.
     pub fn is_stopped(&self) -> bool {
         !self.stop.is_empty()
+    }
+
+    /// What is done about an entry, whether or not it is in conflict.
+    fn entry(&mut self, entry: &Entry, case: &Case<'_>) {
+        let whole = entry.subresource.is_none();
+        let class = case.class(entry);
+        let taken_by_table = matches!(class, ManagerClass::Declared);
+        match case.policy.choice(&entry.manager) {
+            Some(Choice::Take) if whole => return self.take.push(entry.index),
+            Some(Choice::Stop) if taken_by_table && !case.policy.force_conflicts => {
+                let why = format!("`{}` has declared it", entry.who());
+                return self.stop_by(&entry.manager, &why, NAMED);
+            }
+            Some(Choice::Leave) if !matches!(class, ManagerClass::Deployer(_)) => {
+                return self.left.push(Left { index: entry.index, class });
+            }
+            Some(Choice::Take | Choice::Stop | Choice::Leave) | None => {}
+        }
+        match class {
+            ManagerClass::Ours => {}
+            ManagerClass::OursByUpdate | ManagerClass::Declared => self.take.push(entry.index),
+            ManagerClass::Deployer(found) if case.policy.adopt => {
+                self.take.push(entry.index);
+                self.adopt(&found);
+            }
+            ManagerClass::Deployer(found) => {
+                self.stop_by(&entry.manager, &deployed_by(&found), &other_deployer(&found));
+            }
+            ManagerClass::OtherApplication(app) => {
+                let why = format!("it belongs to the application `{app}`");
+                self.stop_by(&entry.manager, &why, OTHER_APPLICATION);
+            }
+            class @ (ManagerClass::Hand
+            | ManagerClass::Rollout
+            | ManagerClass::Controller
+            | ManagerClass::OtherApply
+            | ManagerClass::OtherUpdate) => self.left.push(Left { index: entry.index, class }),
+        }
+    }
+
+    /// Files a deployer to take over from. Its marks name the unit; a manager alone does not.
+    fn adopt(&mut self, deployer: &Deployer) {
+        let same = |known: &Deployer| known.tool == deployer.tool;
+        match self.adopt.iter().position(|known| same(known) && known.unit.is_none()) {
+            Some(at) if deployer.unit.is_some() => self.adopt[at] = deployer.clone(),
+            _ if deployer.unit.is_none() && self.adopt.iter().any(same) => {}
+            _ if self.adopt.contains(deployer) => {}
+            _ => self.adopt.push(deployer.clone()),
+        }
     }
 
     fn stop_by(&mut self, manager: &str, why: &str, how: &str) {
@@ -145,27 +205,36 @@ impl Judgement {
         }
     }
 
-    fn decide(
-        &mut self,
-        conflict: &FieldConflict,
-        all: &[Entry],
-        ours: &str,
-        deployer: Option<&Deployer>,
-        force_conflicts: bool,
-    ) {
-        let (entry, path) = subject(conflict, all);
-        match classify_with(&entry, ours, deployer) {
+    fn decide(&mut self, conflict: &FieldConflict, case: &Case<'_>) {
+        let (entry, path) = subject(conflict, case.all);
+        let class = case.class(&entry);
+        let force = case.policy.force_conflicts;
+        // A take ends the conflict. `before-first-apply` has no entry to take yet: the server
+        // makes it up on the first apply to an object without managedFields.
+        if class == ManagerClass::Ours || self.take.contains(&entry.index) {
+            return;
+        }
+        let by_tool =
+            matches!(class, ManagerClass::Deployer(_) | ManagerClass::OtherApplication(_));
+        match case.policy.choice(&entry.manager) {
+            Some(Choice::Take) => return self.revert(&entry, path),
+            Some(Choice::Leave) if !by_tool => {
+                return self.stop_on_field(&entry, path, "has set", LEFT);
+            }
+            Some(Choice::Stop) if !by_tool && !force => {
+                return self.stop_on_field(&entry, path, "has set", NAMED);
+            }
+            Some(Choice::Leave | Choice::Stop) | None => {}
+        }
+        match class {
             ManagerClass::Ours => {}
-            // A take ends the conflict. `before-first-apply` has no entry to take yet: the server
-            // makes it up on the first apply to an object without managedFields.
-            ManagerClass::OursByUpdate | ManagerClass::Declared
-                if self.take.contains(&entry.index) => {}
             ManagerClass::OursByUpdate
             | ManagerClass::Declared
             | ManagerClass::Hand
             | ManagerClass::Rollout => self.revert(&entry, path),
+            ManagerClass::Deployer(_) if case.policy.adopt => self.revert(&entry, path),
             ManagerClass::Deployer(found) => {
-                self.stop_by(&entry.manager, &deployed_by(&found), OTHER_DEPLOYER);
+                self.stop_by(&entry.manager, &deployed_by(&found), &other_deployer(&found));
                 self.name_field(&entry.manager, path);
             }
             ManagerClass::OtherApplication(app) => {
@@ -174,16 +243,14 @@ impl Judgement {
                 self.name_field(&entry.manager, path);
             }
             ManagerClass::Controller | ManagerClass::OtherApply | ManagerClass::OtherUpdate
-                if force_conflicts =>
+                if force =>
             {
                 self.revert(&entry, path);
             }
             ManagerClass::Controller | ManagerClass::OtherUpdate => {
                 self.stop_on_field(&entry, path, "has set", NOT_OURS);
             }
-            ManagerClass::OtherApply => {
-                self.stop_on_field(&entry, path, "applies", NOT_OURS);
-            }
+            ManagerClass::OtherApply => self.stop_on_field(&entry, path, "applies", NOT_OURS),
         }
     }
 

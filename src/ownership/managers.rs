@@ -1,36 +1,13 @@
 //! What another field manager is to us (design §6, "Other managers' fields"; names from A3).
 
-use std::fmt;
-
 use serde::Serialize;
 use serde_json::Value;
 
-use super::entry::{Entry, Operation, our_entry};
-use super::fields::FieldSet;
-use super::path::{FieldPath, Segment};
+use super::entry::{Entry, Operation};
+use super::marks::{Deployer, deployer_of};
 
 /// What our own field managers start with: `mcd:<stateNamespace>/<app>`.
 pub const OUR_PREFIX: &str = "mcd:";
-
-/// A tool that deploys objects as a whole, and would do so again.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Deployer {
-    /// The tool, as its users call it: `helm`, `kapp`, `Argo CD`.
-    pub tool: String,
-    /// Its unit that holds the object, where the object says so: the release, app or discriminator.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unit: Option<String>,
-}
-
-impl fmt::Display for Deployer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.unit {
-            Some(unit) => write!(f, "{} ({unit})", self.tool),
-            None => f.write_str(&self.tool),
-        }
-    }
-}
 
 /// What an entry's manager is to us. [`super::judge`] says what follows from it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -56,30 +33,6 @@ pub enum ManagerClass {
     OtherApply,
     /// Any other writer, most often an operator: as a controller.
     OtherUpdate,
-}
-
-/// Whose objects these are by a label or an annotation: (tool, where, key, unit's key).
-/// `None` as the unit's key: the value of the key itself.
-const MARKS: &[(&str, Place, &str)] = &[
-    ("helm", Place::Annotation, "meta.helm.sh/release-name"),
-    ("kapp", Place::Label, "kapp.k14s.io/app"),
-    ("kluctl", Place::Label, "kluctl.io/discriminator"),
-    ("kluctl", Place::Annotation, "kluctl.io/discriminator"),
-    ("Flux", Place::Label, "kustomize.toolkit.fluxcd.io/name"),
-    ("Flux", Place::Label, "helm.toolkit.fluxcd.io/name"),
-    ("Argo CD", Place::Annotation, "argocd.argoproj.io/tracking-id"),
-    ("Argo CD", Place::Label, "argocd.argoproj.io/instance"),
-    ("PipeCD", Place::Annotation, "pipecd.dev/application"),
-    ("PipeCD", Place::Label, "pipecd.dev/application"),
-    ("werf", Place::Annotation, "project.werf.io/name"),
-    ("Fleet", Place::Label, "objectset.rio.cattle.io/hash"),
-    ("kubectl applyset", Place::Label, "applyset.kubernetes.io/part-of"),
-];
-
-#[derive(Clone, Copy)]
-enum Place {
-    Label,
-    Annotation,
 }
 
 /// Managers that are deployers however they write.
@@ -213,39 +166,4 @@ pub(super) fn classify_with(
 
 fn is_kubectl(manager: &str) -> bool {
     manager == "kubectl" || manager.starts_with("kubectl-")
-}
-
-/// The deployer that the object's labels and annotations name. A mark that our own manifest sets
-/// (it is in our entry) says nothing: then it was rendered, not left by the tool.
-pub fn deployer_of(live: &Value, ours: &str) -> Option<Deployer> {
-    let mut own: Option<Option<FieldSet>> = None;
-    let mut is_ours = |path: &FieldPath| {
-        own.get_or_insert_with(|| our_entry(live, ours).map(|entry| entry.fields))
-            .as_ref()
-            .is_some_and(|fields| fields.contains(path))
-    };
-    for (tool, place, key) in MARKS {
-        let place = match place {
-            Place::Label => "labels",
-            Place::Annotation => "annotations",
-        };
-        let Some(value) = live["metadata"][place][*key].as_str() else { continue };
-        let path = FieldPath::fields(&["metadata", place]).join(Segment::Field((*key).into()));
-        if !is_ours(&path) {
-            let unit = match *tool {
-                "helm" => {
-                    match &live["metadata"]["annotations"]["meta.helm.sh/release-namespace"] {
-                        Value::String(namespace) => format!("release {namespace}/{value}"),
-                        _ => format!("release {value}"),
-                    }
-                }
-                "Argo CD" => {
-                    format!("application {}", value.split(':').next().unwrap_or_default())
-                }
-                _ => value.to_owned(),
-            };
-            return Some(Deployer { tool: (*tool).into(), unit: Some(unit) });
-        }
-    }
-    None
 }

@@ -5,7 +5,8 @@
 //! - [`Entry`]: one managedFields entry.
 //! - [`manifest_digest`], [`live_digest`]: the fast path.
 //! - [`classify`], [`deployer_of`]: what another manager is to us.
-//! - [`judge`]: what a plan does about every other manager of an object.
+//! - [`judge`]: what a plan does about every other manager of an object, by its [`Policy`].
+//! - [`left_to_others`], [`omit`], [`keep_selector`]: what of a manifest gives way to live.
 //! - [`autoscaled`]: whose replicas are not ours.
 //! - [`take`], [`relinquish`], [`predict_take`]: the patches, and what a take will remove.
 
@@ -14,20 +15,28 @@ mod entry;
 mod fields;
 mod json;
 mod judge;
+mod leave;
 mod managers;
+mod marks;
 mod patch;
 mod path;
+mod policy;
 mod replicas;
+mod selector;
 
 pub use digest::{Digest, Key, live_digest, manifest_digest};
 pub use entry::{Entry, Operation, entries, our_entry};
 pub use fields::FieldSet;
 pub(crate) use json::same;
 pub use judge::{Judgement, Left, Revert, Stop, judge};
-pub use managers::{Deployer, ManagerClass, OUR_PREFIX, classify, deployer_of};
+pub use leave::{left_to_others, omit};
+pub use managers::{ManagerClass, OUR_PREFIX, classify};
+pub use marks::{Deployer, deployer_of, helm_release};
 pub use patch::{predict_take, relinquish, take};
 pub use path::{FieldPath, Literal, Segment, remove_path};
+pub use policy::{Choice, Names, Policy};
 pub use replicas::autoscaled;
+pub use selector::keep_selector;
 
 #[cfg(test)]
 mod tests;

@@ -18,22 +18,35 @@ use super::path::{FieldPath, Segment, remove_step, step_mut};
 /// entry in another version, whose paths may be spelled differently, those are taken that lead to a
 /// value of the live object; the rest is owned by nobody afterwards. Entries of subresources are
 /// never taken. `f:stringData` counts as `f:data` (A3.4).
-pub fn take(live: &Value, indexes: &[usize], ours: &str, now: &str) -> Option<Value> {
+///
+/// `marks` become ours too, and nobody else's: an apply that lacks them removes them, whoever set
+/// them.
+pub fn take(
+    live: &Value,
+    indexes: &[usize],
+    marks: &[FieldPath],
+    ours: &str,
+    now: &str,
+) -> Option<Value> {
     let all = entries(live);
     let taken: Vec<&Entry> =
         all.iter().filter(|e| indexes.contains(&e.index) && is_takeable(e, ours)).collect();
-    if taken.is_empty() {
+    if taken.is_empty() && marks.is_empty() {
         return None;
     }
     let own = our_entry(live, ours);
     let version = match &own {
         Some(own) => own.api_version.clone(),
-        None => taken.iter().max_by(|a, b| a.time.cmp(&b.time))?.api_version.clone(),
+        None => match taken.iter().max_by(|a, b| a.time.cmp(&b.time)) {
+            Some(newest) => newest.api_version.clone(),
+            None => live["apiVersion"].as_str()?.to_owned(),
+        },
     };
     let mut fields = own.as_ref().map(|own| own.fields.clone()).unwrap_or_default();
     for entry in &taken {
         fields.add(&taken_fields(entry, &version, live));
     }
+    marks.iter().for_each(|mark| fields.insert(mark));
     let united = json!({
         "manager": ours, "operation": "Apply", "apiVersion": version, "time": now,
         "fieldsType": "FieldsV1", "fieldsV1": fields.to_json(),
@@ -45,10 +58,21 @@ pub fn take(live: &Value, indexes: &[usize], ours: &str, now: &str) -> Option<Va
             !taken.iter().any(|entry| entry.index == *index)
                 && own.as_ref().is_none_or(|own| own.index != *index)
         })
-        .map(|(_, raw)| raw.clone())
+        .map(|(_, raw)| without(raw, marks))
         .collect();
     rest.push(united);
     patch(live, &rest)
+}
+
+/// An entry that no longer owns `marks`.
+fn without(raw: &Value, marks: &[FieldPath]) -> Value {
+    let mut raw = raw.clone();
+    let mut fields = FieldSet::from_json(&raw["fieldsV1"]);
+    // As it stands, unless there is something to remove: it is the server's own spelling.
+    if marks.iter().filter(|mark| fields.remove(mark)).count() > 0 {
+        raw["fieldsV1"] = fields.to_json();
+    }
+    raw
 }
 
 /// What [`take`] would add to our set from one entry, for [`predict_take`].
@@ -91,7 +115,7 @@ fn patch(live: &Value, managed_fields: &[Value]) -> Option<Value> {
 /// What the object will be after a take and an apply, from the answer of a dry-run apply without
 /// the take (A3.8): the fields of the entries at `indexes` that afterwards nobody owns are removed,
 /// as the server will. The result is to be sent as `PUT ?dryRun=All`, which shows defaults and
-/// admission. `live` is the object before, whose entries the indexes mean.
+/// admission. `live` is the object before, whose entries the indexes mean. `marks` as for [`take`].
 ///
 /// `keep_resource_version`: for the kinds that refuse a PUT without it (disruption budgets, custom
 /// resources and their definitions); elsewhere it only makes needless conflicts with controllers.
@@ -99,10 +123,11 @@ pub fn predict_take(
     live: &Value,
     dry_run: &Value,
     indexes: &[usize],
+    marks: &[FieldPath],
     ours: &str,
     keep_resource_version: bool,
 ) -> Value {
-    let mut taken = FieldSet::default();
+    let mut taken: FieldSet = marks.iter().cloned().collect();
     let mut gone: Vec<Entry> = Vec::new();
     for entry in entries(live) {
         if indexes.contains(&entry.index) && is_takeable(&entry, ours) {
@@ -117,8 +142,14 @@ pub fn predict_take(
             (&g.manager, g.operation, &g.subresource)
                 == (&entry.manager, entry.operation, &entry.subresource)
         });
-        if !is_gone || entry.is_apply_of(ours) {
+        if entry.is_apply_of(ours) {
             keep.add(&entry.fields);
+        } else if !is_gone {
+            let mut fields = entry.fields;
+            for mark in marks {
+                fields.remove(mark);
+            }
+            keep.add(&fields);
         }
     }
     let mut result = dry_run.clone();

@@ -1,6 +1,7 @@
 //! Desired, live and record → what an apply would do. Pure.
 
 mod config_hash;
+mod helm_release;
 mod order;
 mod prepare;
 mod references;
@@ -8,8 +9,11 @@ mod traffic;
 mod types;
 
 pub use config_hash::{CONFIG_HASH, config_hash, referenced_configs, set_config_hash};
+pub use helm_release::{
+    HelmContent, RETIRED, helm_content, helm_selector, hide_from_helm, newest_revision,
+};
 pub use order::{override_of, rank};
 pub use prepare::{Definitions, Prepared, prepare};
 pub use references::{pod_template, references};
 pub use traffic::{moves_traffic, reaches};
-pub use types::{Action, Basis, Counts, ObjectPlan, Ownership, TargetPlan, Unverified};
+pub use types::{Action, Basis, Counts, ObjectPlan, Ownership, Retirement, TargetPlan, Unverified};

@@ -7,7 +7,7 @@ use crate::config::TargetName;
 use crate::diff::ObjectDiff;
 use crate::error::{Error, Exit};
 use crate::manifest::{Gvk, ObjectId, Origin};
-use crate::ownership::{Digest, FieldPath, Revert, Stop};
+use crate::ownership::{Deployer, Digest, FieldPath, Revert, Stop};
 use crate::render::{Hook, ToolUsed};
 
 /// The plan of one target.
@@ -23,6 +23,8 @@ pub struct TargetPlan {
     pub objects: Vec<ObjectPlan>,
     /// What the inventory has and the manifests lack: reported, kept.
     pub left: Vec<ObjectId>,
+    /// The helm releases that end because their objects become the application's.
+    pub retires: Vec<Retirement>,
     /// The chart's hooks that are not applied.
     pub hooks: Vec<Hook>,
     /// What the user should know.
@@ -132,6 +134,28 @@ pub struct Ownership {
     pub relinquish: Vec<FieldPath>,
     /// Send the apply with force: every conflict is of a kind that the table lets us win.
     pub force: bool,
+    /// The deployers that the object is taken over from.
+    pub adopt: Vec<Deployer>,
+    /// Labels and annotations of theirs, which go whoever owns them.
+    pub marks: Vec<FieldPath>,
+    /// What of a selector stays against the manifest, because it cannot change.
+    pub kept: Vec<FieldPath>,
+    /// The helm release that the object is of: namespace and name.
+    pub helm_release: Option<(String, String)>,
+}
+
+/// A helm release that is hidden from helm once its objects are the application's: `helm
+/// uninstall` would delete them (A3.7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retirement {
+    /// The namespace that helm keeps it in.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// How many revisions helm has stored.
+    pub revisions: usize,
+    /// What of it is in the cluster and not in the manifests: kept, and nobody's afterwards.
+    pub kept: Vec<ObjectId>,
 }
 
 /// Why the server could not check a change beforehand.

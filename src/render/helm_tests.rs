@@ -46,6 +46,7 @@ fn target(render: &HelmRender) -> Target {
         images: Vec::new(),
         replicas: Vec::new(),
         patches: Vec::new(),
+        conflicts: Default::default(),
         root: "/repo".into(),
         allow_plugins: false,
         tools: BTreeMap::new(),

@@ -80,6 +80,7 @@ impl Bed {
             images: Vec::new(),
             replicas: Vec::new(),
             patches: Vec::new(),
+            conflicts: Default::default(),
             root: self.base.join("repo"),
             allow_plugins: false,
             tools: BTreeMap::new(),

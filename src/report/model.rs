@@ -10,7 +10,7 @@ use serde_json::Value;
 pub use super::tree::{LogReport, NodeReport, WarningReport};
 use crate::error::{Error, Exit, Location};
 use crate::manifest::ObjectId;
-use crate::plan::{Action, Counts, ObjectPlan, TargetPlan};
+use crate::plan::{Action, Counts, ObjectPlan, Retirement, TargetPlan};
 
 /// What `mcd plan -o json` prints, and `mcd diff -o json`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -53,6 +53,9 @@ pub struct TargetPlanReport {
     pub changes: Vec<ObjectReport>,
     /// What the inventory has and the manifests lack; kept.
     pub left: Vec<ObjectReference>,
+    /// Helm releases that end because their objects become the application's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub retires: Vec<RetirementReport>,
     /// Why an apply has work to do even where no object changes: an earlier run was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
@@ -113,6 +116,9 @@ pub struct ObjectReport {
     pub action: String,
     /// Field by field; values of Secrets are masked.
     pub fields: Vec<FieldReport>,
+    /// The deployers that the object is taken over from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub adopts_from: Vec<DeployerReport>,
     /// Managers whose declared fields become the application's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub takes_from: Vec<String>,
@@ -122,6 +128,9 @@ pub struct ObjectReport {
     /// Fields that the application gives up, so that their values stay.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub relinquishes: Vec<String>,
+    /// What of an adopted selector stays against the manifest, because it cannot change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keeps: Vec<String>,
     /// Why the server could not check the change beforehand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_verified: Option<String>,
@@ -143,6 +152,29 @@ pub struct FieldReport {
     /// The value after an apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
+}
+
+/// Another tool that deploys the object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeployerReport {
+    /// The tool: `helm`, `kapp`, `kluctl`, `Flux`, `Argo CD`, …
+    pub tool: String,
+    /// Its release, app or the like, where the object names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+/// A helm release that is hidden from helm once its objects are the application's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RetirementReport {
+    /// The namespace that helm keeps it in.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// How many revisions helm has stored.
+    pub revisions: usize,
+    /// What of it is not in the manifests: kept, and nobody's afterwards.
+    pub kept: Vec<ObjectReference>,
 }
 
 /// A change by hand that goes back.
@@ -215,6 +247,10 @@ impl From<&ObjectPlan> for ObjectReport {
             before: change.before.clone(),
             after: change.after.clone(),
         });
+        let adopts_from = plan.ownership.adopt.iter().map(|deployer| DeployerReport {
+            tool: deployer.tool.clone(),
+            unit: deployer.unit.clone(),
+        });
         let reverts = plan.ownership.reverts.iter().map(|revert| RevertReport {
             manager: revert.manager.clone(),
             time: revert.time.clone(),
@@ -225,11 +261,27 @@ impl From<&ObjectPlan> for ObjectReport {
             api_version: plan.gvk.api_version(),
             action: plan.action.word().to_owned(),
             fields: fields.collect(),
+            adopts_from: adopts_from.collect(),
             takes_from: plan.ownership.take.clone(),
             reverts: reverts.collect(),
             relinquishes: plan.ownership.relinquish.iter().map(ToString::to_string).collect(),
+            keeps: match plan.ownership.adopt.is_empty() {
+                true => Vec::new(),
+                false => plan.ownership.kept.iter().map(ToString::to_string).collect(),
+            },
             not_verified: plan.unverified.as_ref().map(|u| u.reason.clone()),
             warnings: plan.warnings.clone(),
+        }
+    }
+}
+
+impl From<&Retirement> for RetirementReport {
+    fn from(retirement: &Retirement) -> Self {
+        RetirementReport {
+            namespace: retirement.namespace.clone(),
+            name: retirement.name.clone(),
+            revisions: retirement.revisions,
+            kept: retirement.kept.iter().map(ObjectReference::from).collect(),
         }
     }
 }
@@ -261,6 +313,7 @@ impl TargetPlanReport {
             counts,
             changes: changed.map(ObjectReport::from).collect(),
             left: plan.left.iter().map(ObjectReference::from).collect(),
+            retires: plan.retires.iter().map(RetirementReport::from).collect(),
             unfinished: plan.unfinished.clone(),
             hooks: plan.hooks.iter().map(|hook| ObjectReference::from(&hook.id)).collect(),
             warnings: plan.warnings.clone(),
@@ -280,6 +333,7 @@ impl TargetPlanReport {
             counts: Counts::default(),
             changes: Vec::new(),
             left: Vec::new(),
+            retires: Vec::new(),
             unfinished: None,
             hooks: Vec::new(),
             warnings: Vec::new(),

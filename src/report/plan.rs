@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::group::{grouped, names};
-use super::model::{ErrorReport, ObjectReference, ObjectReport, PlanReport, TargetPlanReport};
+use super::model::{
+    ErrorReport, ObjectReference, ObjectReport, PlanReport, RetirementReport, TargetPlanReport,
+};
 use super::problem::problem;
 use super::{Cell, Table};
 use crate::error::Exit;
@@ -114,6 +116,17 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         let line = format!("  ? {}: not in the manifests any more; kept", name(left));
         let _ = writeln!(text, "{}", look.paint(Role::Warn, &line));
     }
+    for release in &target.retires {
+        let RetirementReport { namespace, name: release, revisions, kept } = release;
+        let revisions = plural(*revisions, "revision");
+        let line =
+            format!("  - helm release {namespace}/{release} ({revisions}): hidden from helm");
+        let _ = writeln!(text, "{}", look.paint(Role::Remove, &line));
+        for object in kept {
+            let line = format!("  ? {}: of that release, not in the manifests; kept", name(object));
+            let _ = writeln!(text, "{}", look.paint(Role::Warn, &line));
+        }
+    }
     for hook in &target.hooks {
         let _ = writeln!(text, "  · {}: a helm hook, not applied", name(hook));
     }
@@ -164,8 +177,21 @@ fn details(object: &ObjectReport, text: &mut String) {
         let _ =
             writeln!(text, "      reverts {}{when}: {}", revert.manager, revert.fields.join(", "));
     }
-    if !object.takes_from.is_empty() {
-        let _ = writeln!(text, "      takes over from {}", object.takes_from.join(", "));
+    for deployer in &object.adopts_from {
+        let unit = deployer.unit.as_ref().map(|unit| format!(" ({unit})")).unwrap_or_default();
+        let _ = writeln!(text, "      adopts from {}{unit}", deployer.tool);
+    }
+    // A deployer's own manager is said by that.
+    let said = |manager: &&String| {
+        let name = manager.trim_end_matches(" (apply)");
+        !object.adopts_from.iter().any(|deployer| deployer.tool.eq_ignore_ascii_case(name))
+    };
+    let others: Vec<&str> = object.takes_from.iter().filter(said).map(String::as_str).collect();
+    if !others.is_empty() {
+        let _ = writeln!(text, "      takes over from {}", others.join(", "));
+    }
+    for path in &object.keeps {
+        let _ = writeln!(text, "      keeps {path}: a selector cannot change");
     }
     if !object.relinquishes.is_empty() {
         let _ = writeln!(text, "      gives up {}", object.relinquishes.join(", "));

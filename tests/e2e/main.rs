@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are not in a `#[test]`")]
 #![expect(clippy::print_stderr, reason = "what a long test tried is part of what it tells")]
 
+mod adopt;
 mod apply;
 mod crash;
 mod delete;

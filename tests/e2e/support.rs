@@ -151,6 +151,11 @@ impl World {
         serde_json::from_str(&text).expect("JSON from kubectl")
     }
 
+    /// The field manager of this world's application `web`.
+    pub(crate) fn manager(&self) -> String {
+        format!("mcd:{}/web", self.namespace.name())
+    }
+
     /// Whether an object is there.
     pub(crate) fn exists(&self, cluster: &str, kind: &str, name: &str) -> bool {
         let args =

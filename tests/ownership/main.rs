@@ -16,7 +16,7 @@ use mcd::config::{ClusterSpec, TargetName};
 use mcd::diff::{ObjectDiff, object_diff};
 use mcd::manifest::{Object, objects};
 use mcd::ownership::{
-    FieldPath, Key, entries, judge, live_digest, our_entry, predict_take, relinquish, take,
+    FieldPath, Key, Policy, entries, judge, live_digest, our_entry, predict_take, relinquish, take,
 };
 use serde_json::{Value, json};
 use testbed::{Bed, Context, TestNamespace};
@@ -283,14 +283,14 @@ async fn taken_as_predicted(place: &Place, object: &Object, case: &str) {
     // Controllers write status meanwhile, so the patch may meet a newer version.
     let (live, after_take, predicted) = loop {
         let live = place.get(object).await;
-        let judgement = judge(&live, OURS, &[], false);
+        let judgement = judge(&live, OURS, &[], &Policy::default());
         assert_eq!((judgement.take.len(), judgement.stop), (1, Vec::new()), "{id}, {case}");
         let dry_run = place.apply(object, true, true).await.unwrap().object;
         let keep = id.kind == "PodDisruptionBudget";
-        let expected = predict_take(&live, &dry_run, &judgement.take, OURS, keep);
+        let expected = predict_take(&live, &dry_run, &judgement.take, &[], OURS, keep);
         let (resource, ns) = (place.resource(object), Some(place.namespace.name()));
         let put = place.cluster.replace(resource, ns, &id.name, &expected, OURS, true).await;
-        let patch = take(&live, &judgement.take, OURS, NOW).unwrap();
+        let patch = take(&live, &judgement.take, &[], OURS, NOW).unwrap();
         match (put, place.patch(object, &patch, OURS).await) {
             (Ok(predicted), Ok(after)) => break (live, after, predicted),
             (Err(error), _) | (_, Err(error)) => {
@@ -306,7 +306,7 @@ async fn taken_as_predicted(place: &Place, object: &Object, case: &str) {
     assert!(!applied.to_string().contains("legacy"), "{id}, {case}");
     assert!(!applied.to_string().contains("last-applied"), "{id}, {case}");
     assert!(!diff(object, &live, &applied).is_empty(), "{id}: something went, {case}");
-    assert!(judge(&applied, OURS, &[], false).take.is_empty(), "{id}, {case}");
+    assert!(judge(&applied, OURS, &[], &Policy::default()).take.is_empty(), "{id}, {case}");
 }
 
 /// What we give up keeps its value when the next apply omits it (A5.4), without a new generation.
@@ -346,7 +346,7 @@ async fn conflicts_are_judged_as_the_server_words_them() {
     place.patch(&object, &operator, "my-operator").await.unwrap();
     let error = place.apply(&with_replicas, false, true).await.unwrap_err();
     let live = place.get(&object).await;
-    let judgement = judge(&live, OURS, conflicts(&error), false);
+    let judgement = judge(&live, OURS, conflicts(&error), &Policy::default());
     let mut reverts: Vec<String> = judgement
         .revert
         .iter()
@@ -366,7 +366,8 @@ async fn conflicts_are_judged_as_the_server_words_them() {
         judgement.stop[0].why,
         "`my-operator` has set `.spec.template.spec.containers[name=\"c\"].env[name=\"KEPT\"].value`"
     );
-    let forced = judge(&live, OURS, conflicts(&error), true);
+    let force = Policy { force_conflicts: true, ..Policy::default() };
+    let forced = judge(&live, OURS, conflicts(&error), &force);
     assert_eq!((forced.revert.len(), forced.stop.len()), (3, 0));
     // Another application is refused by the server itself (A3.10).
     let how = Apply { manager: "mcd:shop/other", force: false, dry_run: true };
@@ -376,7 +377,7 @@ async fn conflicts_are_judged_as_the_server_words_them() {
     place.apply(&with_replicas, true, false).await.unwrap();
     let error = place.cluster.apply(resource, ns, "web", &other.value, how).await.unwrap_err();
     let live = place.get(&object).await;
-    let judgement = judge(&live, "mcd:shop/other", conflicts(&error), true);
+    let judgement = judge(&live, "mcd:shop/other", conflicts(&error), &force);
     assert_eq!(judgement.stop[0].why, "it belongs to the application `shop/web`");
     assert_eq!(judgement.stop[0].fields.len(), 1);
 }

@@ -21,7 +21,7 @@ pub use about::{About, CiRun, Commit, ReleaseState, ReleaseSummary, ToolUsed, Wh
 pub use codec::Damage;
 pub use key::Key;
 pub use names::{APP_LABEL, STATE_LABEL, StateNames};
-pub use record::{Digests, KEPT_SUMMARIES, Member, Record};
+pub use record::{Digests, HelmRelease, KEPT_SUMMARIES, Member, Record};
 pub use release::Release;
 pub use secret::Unfit;
 pub use store::{ResourceVersion, Staged, Store};

@@ -50,6 +50,24 @@ pub struct Record {
     /// The release that the target runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub active: Option<u64>,
+    /// Helm releases whose objects became the application's, and that helm still sees.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub retire: Vec<HelmRelease>,
+}
+
+/// A release of helm's.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct HelmRelease {
+    /// The namespace that helm keeps it in.
+    pub namespace: String,
+    /// Its name there.
+    pub name: String,
+}
+
+impl std::fmt::Display for HelmRelease {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
 }
 
 /// An object that the application owns.
@@ -94,6 +112,7 @@ impl Record {
             inventory: BTreeMap::new(),
             releases: Vec::new(),
             active: None,
+            retire: Vec::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::super::{Judgement, ManagerClass, judge};
+use super::super::{Judgement, ManagerClass, Policy, judge};
 use super::{entry, live};
 use crate::cluster::FieldConflict;
 
@@ -20,6 +20,10 @@ fn image() -> Value {
     json!({"f:spec": {"f:template": {"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}}}}}})
 }
 
+fn forced() -> Policy {
+    Policy { force_conflicts: true, ..Policy::default() }
+}
+
 const IMAGE: &str = ".spec.template.spec.containers[name=\"c\"].image";
 
 /// What follows as text: `take`, `revert`, `left` and `stop` with their managers and fields.
@@ -31,11 +35,13 @@ fn told(judgement: &Judgement) -> Vec<String> {
     let revert =
         judgement.revert.iter().map(|r| format!("revert {} {}", r.manager, join(&r.fields)));
     let left = judgement.left.iter().map(|l| format!("left {}", l.index));
+    let adopt = judgement.adopt.iter().map(|deployer| format!("adopt {deployer}"));
+    let marks = judgement.marks.iter().map(|mark| format!("mark {mark}"));
     let stop = judgement
         .stop
         .iter()
         .map(|s| format!("stop {}: {} [{}]", s.manager, s.why, join(&s.fields)));
-    take.chain(revert).chain(left).chain(stop).collect()
+    take.chain(revert).chain(left).chain(adopt).chain(marks).chain(stop).collect()
 }
 
 /// A case: name, the other's entry, its conflict, forced or not, what follows.
@@ -175,7 +181,8 @@ fn the_table_of_other_managers() {
     for (name, other, at, force, expected) in cases {
         let object = live(json!({}), vec![other, entry(OURS, "Apply", &json!({"f:a": {}}))]);
         let conflicts: Vec<FieldConflict> = at.into_iter().collect();
-        assert_eq!(told(&judge(&object, OURS, &conflicts, force)), expected, "{name}");
+        let policy = Policy { force_conflicts: force, ..Policy::default() };
+        assert_eq!(told(&judge(&object, OURS, &conflicts, &policy)), expected, "{name}");
     }
 }
 
@@ -185,7 +192,7 @@ fn marks_alone_stop() {
         json!({"metadata": {"labels": {"kapp.k14s.io/app": "7"}}}),
         vec![entry("kubectl-client-side-apply", "Update", &json!({"f:a": {}}))],
     );
-    let judgement = judge(&object, OURS, &[], false);
+    let judgement = judge(&object, OURS, &[], &Policy::default());
     assert!(judgement.is_stopped());
     assert_eq!(told(&judgement), ["take 0", "stop : it is deployed by kapp (7) []"]);
 }
@@ -194,14 +201,14 @@ fn marks_alone_stop() {
 fn someone_s_applied_object_is_not_taken_silently() {
     let object = live(json!({}), vec![entry("my-pipeline", "Apply", &json!({"f:a": {}}))]);
     assert_eq!(
-        told(&judge(&object, OURS, &[], false)),
+        told(&judge(&object, OURS, &[], &Policy::default())),
         ["left 0", "stop my-pipeline: `my-pipeline` applies it too []"]
     );
-    assert_eq!(told(&judge(&object, OURS, &[], true)), ["left 0"]);
+    assert_eq!(told(&judge(&object, OURS, &[], &forced())), ["left 0"]);
     // Where kubectl declared the object, the applier only shares it.
     let csa = entry("kubectl-client-side-apply", "Update", &json!({"f:b": {}}));
     let object = live(json!({}), vec![csa, entry("sharer", "Apply", &json!({"f:a": {}}))]);
-    assert_eq!(told(&judge(&object, OURS, &[], false)), ["take 0", "left 1"]);
+    assert_eq!(told(&judge(&object, OURS, &[], &Policy::default())), ["take 0", "left 1"]);
 }
 
 #[test]
@@ -219,7 +226,7 @@ fn one_manager_is_told_once() {
         .iter()
         .flat_map(|m| [".data.a", ".data.b", ".data.c", ".data.d"].map(|f| conflict(m, None, f)))
         .collect();
-    let judgement = judge(&object, OURS, &conflicts, false);
+    let judgement = judge(&object, OURS, &conflicts, &Policy::default());
     assert_eq!(
         told(&judgement),
         [
@@ -237,7 +244,194 @@ fn one_manager_is_told_once() {
 fn conflicts_of_odd_fields_are_named_too() {
     let object = live(json!({}), vec![entry(OURS, "Apply", &json!({"f:x": {}}))]);
     for field in ["", "odd", ".spec[", ".metadata.labels.a/b.c"] {
-        let judgement = judge(&object, OURS, &[conflict("op", None, field)], false);
+        let judgement = judge(&object, OURS, &[conflict("op", None, field)], &Policy::default());
         assert_eq!(judgement.stop.len(), 1, "{field}");
     }
+}
+
+/// Objects of deployers, with `--adopt`.
+#[test]
+fn what_deployers_hold_is_taken_over() {
+    let adopt = Policy { adopt: true, ..Policy::default() };
+    let some = json!({"f:data": {"f:x": {}}});
+    let helm = json!({"metadata": {
+        "labels": {"app.kubernetes.io/managed-by": "Helm", "helm.sh/chart": "web-1"},
+        "annotations": {"meta.helm.sh/release-name": "web", "meta.helm.sh/release-namespace": "shop", "note": "n"},
+    }});
+    let marks = [
+        "mark .metadata.labels.app.kubernetes.io/managed-by",
+        "mark .metadata.annotations.meta.helm.sh/release-name",
+        "mark .metadata.annotations.meta.helm.sh/release-namespace",
+    ];
+    for operation in ["Update", "Apply"] {
+        let object = live(helm.clone(), vec![entry("helm", operation, &some)]);
+        let mut expected = vec!["take 0", "adopt helm (release shop/web)"];
+        expected.extend(marks);
+        assert_eq!(told(&judge(&object, OURS, &[], &adopt)), expected, "{operation}");
+        // Its conflicts end by that.
+        let met = [conflict("helm", None, ".data.x")];
+        assert_eq!(told(&judge(&object, OURS, &met, &adopt)), expected, "{operation}");
+        let stopped = told(&judge(&object, OURS, &[], &Policy::default()));
+        assert_eq!(stopped, ["stop helm: it is deployed by helm (release shop/web) []"]);
+    }
+    // Marks that someone put there by hand go too, and a hand's fields stay theirs.
+    let object = live(helm.clone(), vec![entry("kubectl-annotate", "Update", &some)]);
+    let mut expected = vec!["left 0", "adopt helm (release shop/web)"];
+    expected.extend(marks);
+    assert_eq!(told(&judge(&object, OURS, &[], &adopt)), expected);
+    // Marks of our own manifest are no marks.
+    let ours = json!({"f:metadata": {"f:annotations": {"f:meta.helm.sh/release-name": {}}}});
+    let object = live(helm, vec![entry(OURS, "Apply", &ours)]);
+    assert!(told(&judge(&object, OURS, &[], &adopt)).is_empty());
+}
+
+#[test]
+fn two_deployers_of_one_object_are_both_named() {
+    let adopt = Policy { adopt: true, ..Policy::default() };
+    let some = json!({"f:data": {"f:x": {}}});
+    let object = live(
+        json!({"metadata": {
+            "labels": {"helm.toolkit.fluxcd.io/name": "web", "argocd.argoproj.io/instance": "shop"},
+            "annotations": {"meta.helm.sh/release-name": "web", "argocd.argoproj.io/sync-wave": "1"},
+        }}),
+        vec![
+            entry("helm-controller", "Apply", &some),
+            entry("pulumi-kubernetes-1", "Apply", &some),
+            entry("kapp", "Update", &some),
+        ],
+    );
+    assert_eq!(
+        told(&judge(&object, OURS, &[], &adopt)),
+        [
+            "take 0",
+            "take 1",
+            "take 2",
+            "adopt Flux (web)",
+            "adopt Pulumi",
+            "adopt kapp",
+            "adopt helm (release shop/web)",
+            "adopt Argo CD (application shop)",
+            "mark .metadata.labels.argocd.argoproj.io/instance",
+            "mark .metadata.labels.helm.toolkit.fluxcd.io/name",
+            "mark .metadata.annotations.meta.helm.sh/release-name",
+        ]
+    );
+}
+
+/// Adopting never takes from an application of mcd's, nor silently from an unknown applier.
+#[test]
+fn applications_and_appliers_are_not_adopted() {
+    let adopt = Policy { adopt: true, ..Policy::default() };
+    let some = json!({"f:data": {"f:x": {}}});
+    let object = live(json!({}), vec![entry("mcd:shop/api", "Apply", &some)]);
+    assert_eq!(
+        told(&judge(&object, OURS, &[], &adopt)),
+        ["stop mcd:shop/api: it belongs to the application `shop/api` []"]
+    );
+    let object = live(json!({}), vec![entry("my-pipeline", "Apply", &some)]);
+    assert_eq!(
+        told(&judge(&object, OURS, &[], &adopt)),
+        ["left 0", "stop my-pipeline: `my-pipeline` applies it too []"]
+    );
+}
+
+/// `conflicts:` comes before the table: (name, policy, the other's entry, conflict, what follows).
+#[test]
+fn the_users_own_table() {
+    let list = |name: &str| vec![name.to_owned()];
+    let take = |name: &str| Policy::new(&list(name), &[], &[]);
+    let stop = |name: &str| Policy::new(&[], &list(name), &[]);
+    let leave = |name: &str| Policy::new(&[], &[], &list(name));
+    let force = |policy: Policy| Policy { force_conflicts: true, ..policy };
+    let some = json!({"f:data": {"f:x": {}}});
+    let at = |manager: &str| Some(conflict(manager, None, ".data.x"));
+    let mut status = entry("my-op", "Update", &some);
+    status["subresource"] = json!("status");
+    let cases = [
+        (
+            "an editor is taken",
+            take("my-*"),
+            entry("my-op", "Update", &some),
+            at("my-op"),
+            vec!["take 0"],
+        ),
+        (
+            "an applier is taken",
+            take("my-op"),
+            entry("my-op", "Apply", &some),
+            None,
+            vec!["take 0"],
+        ),
+        ("status never", take("my-op"), status, None, vec!["left 0"]),
+        (
+            "an application never",
+            take("*"),
+            entry("mcd:shop/api", "Apply", &some),
+            None,
+            vec!["stop mcd:shop/api: it belongs to the application `shop/api` []"],
+        ),
+        (
+            "a hand stops",
+            stop("kubectl-edit"),
+            entry("kubectl-edit", "Update", &some),
+            at("kubectl-edit"),
+            vec!["left 0", "stop kubectl-edit: `kubectl-edit` has set `.data.x` [.data.x]"],
+        ),
+        (
+            "and only on a conflict",
+            stop("kubectl-edit"),
+            entry("kubectl-edit", "Update", &some),
+            None,
+            vec!["left 0"],
+        ),
+        (
+            "unless forced",
+            force(stop("kubectl-edit")),
+            entry("kubectl-edit", "Update", &some),
+            at("kubectl-edit"),
+            vec!["revert kubectl-edit .data.x", "left 0"],
+        ),
+        (
+            "what would be taken stops",
+            stop("kubectl-*"),
+            entry("kubectl-create", "Update", &some),
+            None,
+            vec!["stop kubectl-create: `kubectl-create` has declared it []"],
+        ),
+        (
+            "unless forced too",
+            force(stop("kubectl-*")),
+            entry("kubectl-create", "Update", &some),
+            None,
+            vec!["take 0"],
+        ),
+        (
+            "an operator is left",
+            leave("my-op"),
+            entry("my-op", "Update", &some),
+            None,
+            vec!["left 0"],
+        ),
+        (
+            "what kubectl declared is left",
+            leave("kubectl-create"),
+            entry("kubectl-create", "Update", &some),
+            None,
+            vec!["left 0"],
+        ),
+        (
+            "a deployer is not left",
+            leave("helm"),
+            entry("helm", "Update", &some),
+            None,
+            vec!["stop helm: it is deployed by helm []"],
+        ),
+    ];
+    for (name, policy, other, met, expected) in cases {
+        let object = live(json!({}), vec![other, entry(OURS, "Apply", &json!({"f:a": {}}))]);
+        let met: Vec<FieldConflict> = met.into_iter().collect();
+        assert_eq!(told(&judge(&object, OURS, &met, &policy)), expected, "{name}");
+    }
+    let object = live(json!({}), vec![entry("my-op", "Apply", &some)]);
+    assert_eq!(told(&judge(&object, OURS, &[], &leave("my-op"))), ["left 0"], "first contact");
 }

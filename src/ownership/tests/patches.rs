@@ -32,7 +32,7 @@ fn a_take_unites_and_drops() {
             entry("kubectl-edit", "Update", &json!({"f:data": {"f:hand": {}}})),
         ],
     );
-    let patch = take(&before, &[0], OURS, NOW).expect("a patch");
+    let patch = take(&before, &[0], &[], OURS, NOW).expect("a patch");
     assert_eq!(
         patch[1],
         json!({"op": "replace", "path": "/metadata/resourceVersion", "value": "7"})
@@ -60,12 +60,12 @@ fn what_a_take_leaves() {
     let mut status = entry("kubectl-create", "Update", &json!({"f:status": {}}));
     status["subresource"] = json!("status");
     let object = live(json!({}), vec![status, entry(OURS, "Apply", &json!({"f:a": {}}))]);
-    assert_eq!(take(&object, &[0, 1, 5], OURS, NOW), None, "subresources and our own stay");
-    assert_eq!(take(&object, &[], OURS, NOW), None);
+    assert_eq!(take(&object, &[0, 1, 5], &[], OURS, NOW), None, "subresources and our own stay");
+    assert_eq!(take(&object, &[], &[], OURS, NOW), None);
     let mut unversioned = live(json!({}), vec![entry("kubectl", "Apply", &json!({"f:a": {}}))]);
-    assert!(take(&unversioned, &[0], OURS, NOW).is_some(), "first contact");
+    assert!(take(&unversioned, &[0], &[], OURS, NOW).is_some(), "first contact");
     unversioned["metadata"].as_object_mut().expect("map").remove("resourceVersion");
-    assert_eq!(take(&unversioned, &[0], OURS, NOW), None, "never without a precondition");
+    assert_eq!(take(&unversioned, &[0], &[], OURS, NOW), None, "never without a precondition");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn our_own_updates_are_taken_too() {
         json!({"a": 1}),
         vec![entry(OURS, "Update", &json!({"f:b": {}})), entry(OURS, "Apply", &json!({"f:a": {}}))],
     );
-    let after = apply_patch(&object, &take(&object, &[0], OURS, NOW).expect("a patch"));
+    let after = apply_patch(&object, &take(&object, &[0], &[], OURS, NOW).expect("a patch"));
     assert_eq!(
         managers(&after),
         [(format!("{OURS} (apply)"), json!({"f:a": {}, "f:b": {}}).to_string())]
@@ -94,7 +94,7 @@ fn string_data_counts_as_data() {
             object = json!({});
         }
         let object = live(object, vec![entry("kubectl", "Apply", &fields)]);
-        let after = apply_patch(&object, &take(&object, &[0], OURS, NOW).expect("a patch"));
+        let after = apply_patch(&object, &take(&object, &[0], &[], OURS, NOW).expect("a patch"));
         assert_eq!(our_entry(&after, OURS).expect("ours").fields.to_json(), expected);
     }
 }
@@ -111,7 +111,7 @@ fn another_version_gives_what_live_has() {
     own["apiVersion"] = json!("autoscaling/v2");
     let spec = json!({"spec": {"maxReplicas": 3, "minReplicas": 1, "metrics": []}});
     let object = live(spec.clone(), vec![old.clone(), own]);
-    let after = apply_patch(&object, &take(&object, &[0], OURS, NOW).expect("a patch"));
+    let after = apply_patch(&object, &take(&object, &[0], &[], OURS, NOW).expect("a patch"));
     let ours = our_entry(&after, OURS).expect("ours");
     assert_eq!(ours.api_version, "autoscaling/v2");
     assert_eq!(
@@ -123,7 +123,7 @@ fn another_version_gives_what_live_has() {
     newer["apiVersion"] = json!("autoscaling/v2");
     newer["time"] = json!("2026-01-02T00:00:00Z");
     let object = live(spec, vec![old, newer]);
-    let after = apply_patch(&object, &take(&object, &[0, 1], OURS, NOW).expect("a patch"));
+    let after = apply_patch(&object, &take(&object, &[0, 1], &[], OURS, NOW).expect("a patch"));
     let ours = our_entry(&after, OURS).expect("ours");
     assert_eq!(ours.api_version, "autoscaling/v2");
     assert_eq!(ours.fields.to_json(), json!({"f:spec": {"f:maxReplicas": {}, "f:metrics": {}}}));
@@ -187,7 +187,7 @@ fn a_take_is_predicted() {
             ),
         ],
     );
-    let predicted = predict_take(&before, &dry_run, &[0], OURS, false);
+    let predicted = predict_take(&before, &dry_run, &[0], &[], OURS, false);
     assert_eq!(
         predicted,
         json!({
@@ -195,8 +195,30 @@ fn a_take_is_predicted() {
             "spec": {"kept": 1, "containers": [{"name": "c", "image": "b", "env": 1}]}
         })
     );
-    let versioned = predict_take(&before, &dry_run, &[0], OURS, true);
+    let versioned = predict_take(&before, &dry_run, &[0], &[], OURS, true);
     assert_eq!(versioned["metadata"]["resourceVersion"], json!("7"));
+}
+
+/// Marks of a deployer become ours alone, so that the apply that follows removes them.
+#[test]
+fn marks_become_ours_and_nobody_elses() {
+    let marks = [path(".metadata.annotations.meta.helm.sh/release-name")];
+    let hand = json!({"f:metadata": {"f:annotations": {
+        ".": {}, "f:meta.helm.sh/release-name": {}, "f:note": {}}}});
+    let object = json!({"kind": "Thing", "apiVersion": "apps/v1", "metadata": {
+        "annotations": {"meta.helm.sh/release-name": "web", "note": "n"}}});
+    let before = live(object.clone(), vec![entry("kubectl-annotate", "Update", &hand)]);
+    let after = apply_patch(&before, &take(&before, &[], &marks, OURS, NOW).expect("a patch"));
+    let kept = &entries(&after)[0].fields;
+    assert!(!kept.contains(&marks[0]) && kept.contains(&path(".metadata.annotations.note")));
+    let own = our_entry(&after, OURS).expect("ours");
+    assert_eq!((own.fields.paths(), own.api_version.as_str()), (marks.to_vec(), "apps/v1"));
+    let owners = vec![
+        entry("kubectl-annotate", "Update", &hand),
+        entry(OURS, "Apply", &json!({"f:data": {}})),
+    ];
+    let predicted = predict_take(&before, &live(object, owners), &[], &marks, OURS, false);
+    assert_eq!(predicted["metadata"]["annotations"], json!({"note": "n"}));
 }
 
 proptest! {
@@ -210,7 +232,7 @@ proptest! {
             list.push(entry(OURS, "Apply", &own.to_json()));
         }
         let before = live(json!({"kind": "Thing"}), list);
-        let after = apply_patch(&before, &take(&before, &[0], OURS, NOW).expect("a patch"));
+        let after = apply_patch(&before, &take(&before, &[0], &[], OURS, NOW).expect("a patch"));
         let all = entries(&after);
         prop_assert_eq!(all.len(), 2);
         prop_assert_eq!(&all[0].fields, &b, "the others keep theirs");

@@ -25,9 +25,11 @@ fn object(action: &str, kind: &str, name: &str) -> ObjectReport {
         api_version: if kind == "Deployment" { "apps/v1".into() } else { "v1".into() },
         action: action.into(),
         fields: Vec::new(),
+        adopts_from: Vec::new(),
         takes_from: Vec::new(),
         reverts: Vec::new(),
         relinquishes: Vec::new(),
+        keeps: Vec::new(),
         not_verified: None,
         warnings: Vec::new(),
     }

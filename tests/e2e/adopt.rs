@@ -1,0 +1,251 @@
+//! Objects of other deployers: helm 3 and 4 as they are; kapp and kluctl by what they leave behind.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{Run, World, web};
+
+/// The two versions of helm in the test bed.
+const HELMS: [&str; 2] = ["3.22.0", "4.3.1"];
+
+const SECRET: &str = "apiVersion: v1
+kind: Secret
+metadata: {name: web, labels: {app.kubernetes.io/managed-by: Helm}}
+stringData: {password: correct-horse, legacy: battery-staple}
+";
+
+/// A chart whose objects have more than the manifests will.
+fn chart(world: &World) {
+    let old = web("web:1")
+        .replace("data: {greeting: hello}", "data: {greeting: hello, legacy: x}")
+        .replace("ports: [{port: 80}]", "ports: [{name: a, port: 80}, {name: b, port: 81}]");
+    world.write("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n");
+    world.write("chart/templates/web.yaml", &format!("{old}---\n{SECRET}"));
+    world.write(
+        "chart/templates/old.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: old}\ndata: {a: {{ .Values.a | quote }}}\n",
+    );
+    world.write("chart/values.yaml", "a: \"1\"\n");
+}
+
+/// What is to be taken over: without `legacy`, port 81 and the ConfigMap `old`.
+fn manifests(image: &str) -> String {
+    web(image).replace("ports: [{port: 80}]", "ports: [{name: a, port: 80}]")
+        + "---\n"
+        + &SECRET
+            .replace(", legacy: battery-staple", "")
+            .replace(", labels: {app.kubernetes.io/managed-by: Helm}", "")
+}
+
+fn helm(world: &World, version: &str, args: &[&str]) -> Run {
+    let binary = world.bed.tools_dir().join("helm").join(version).join("helm");
+    let home = world.path().join(format!("helm-{version}"));
+    let output = Command::new(binary)
+        .args(["--namespace", world.namespace.name(), "--kube-context", "us-east"])
+        .args(args)
+        .env("KUBECONFIG", world.kubeconfig.path())
+        .env("HELM_CACHE_HOME", &home)
+        .env("HELM_CONFIG_HOME", &home)
+        .env("HELM_DATA_HOME", &home)
+        .output()
+        .expect("run helm");
+    Run::of(output)
+}
+
+/// The pods of `web`, once they are those of the newest revision.
+fn pods(world: &World) -> String {
+    world.kubectl("us-east", &["rollout", "status", "deployment/web", "--timeout=60s"]);
+    world.kubectl(
+        "us-east",
+        &["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].metadata.uid}"],
+    )
+}
+
+#[test]
+fn a_helm_release_is_taken_over_and_helm_lets_go() {
+    for version in HELMS {
+        let world = World::new("adopt-helm");
+        world.plain(&["us-east"]);
+        chart(&world);
+        for args in [["install", "web", "chart"], ["upgrade", "web", "chart"]] {
+            let chart = world.path().join("chart").display().to_string();
+            let run = helm(&world, version, &[args[0], args[1], &chart, "--set", "a=2"]);
+            assert_eq!(run.code, 0, "helm {version} {args:?}\n{run}");
+        }
+        let before = pods(&world);
+        world.write("k8s/web.yaml", &manifests("web:1"));
+
+        // Without a word of the user's nothing is taken.
+        let plan = world.ok(6, &["plan"]);
+        plan.says(
+            "it is deployed by helm (release NS/web)"
+                .replace("NS", world.namespace.name())
+                .as_str(),
+        );
+        plan.says("--adopt");
+        world.ok(6, &["apply", "-y", "--force-conflicts"]).says("nothing was written");
+
+        // The plan says what is taken, what goes, and what stays behind.
+        let name = world.namespace.name().to_owned();
+        let plan = world.ok(0, &["plan", "--adopt"]);
+        plan.says(&format!("adopts from helm (release {name}/web)"))
+            .says("data.legacy")
+            .says("meta.helm.sh/release-name")
+            .says(&format!("helm release {name}/web (2 revisions): hidden from helm"))
+            .says(&format!("ConfigMap {name}/old: of that release, not in the manifests; kept"))
+            .hides("battery-staple")
+            .hides("correct-horse");
+        let json = world.ok(0, &["plan", "--adopt", "-o", "json"]).json();
+        let retires = &json["targets"][0]["retires"][0];
+        assert_eq!((&retires["name"], &retires["revisions"]), (&"web".into(), &2.into()));
+        assert_eq!(retires["kept"][0]["name"], "old");
+        let changes = json["targets"][0]["changes"].as_array().unwrap();
+        assert_eq!(changes.len(), 4, "{json:#}");
+        assert!(changes.iter().all(|c| c["adoptsFrom"][0]["tool"] == "helm"), "{json:#}");
+        world.ok(1, &["diff", "--adopt"]).says("legacy");
+
+        world.ok(0, &["adopt", "-y"]).says("Healthy");
+        assert_eq!(pods(&world), before, "helm {version}: no pod restarts");
+
+        // What the manifests lack went, with what helm had written for itself.
+        let config = world.live("us-east", "configmap", "web");
+        assert_eq!(config["data"], serde_json::json!({"greeting": "hello"}));
+        assert!(config["metadata"]["annotations"].is_null(), "{config:#}");
+        let secret = world.live("us-east", "secret", "web");
+        assert_eq!(secret["data"], serde_json::json!({"password": "Y29ycmVjdC1ob3JzZQ=="}));
+        assert!(secret["metadata"]["labels"]["app.kubernetes.io/managed-by"].is_null());
+        let ports = &world.live("us-east", "service", "web")["spec"]["ports"];
+        assert_eq!(ports.as_array().map(Vec::len), Some(1));
+        for kind in ["deployment", "service", "configmap", "secret"] {
+            assert_eq!(owners(&world.live("us-east", kind, "web")), [world.manager()], "{kind}");
+        }
+        world.ok(0, &["diff"]);
+        world.ok(0, &["diff", "--verify"]);
+        world.ok(0, &["plan", "--adopt", "--detailed-exitcode"]);
+
+        // helm knows nothing of it any more, and can delete nothing.
+        let gone = helm(&world, version, &["uninstall", "web"]);
+        assert_ne!(gone.code, 0, "{gone}");
+        gone.says("not found");
+        helm(&world, version, &["list", "--all"]).hides("web");
+        let chart = world.path().join("chart").display().to_string();
+        let upgrade = helm(&world, version, &["upgrade", "web", &chart]);
+        assert_ne!(upgrade.code, 0, "{upgrade}");
+        let install = helm(&world, version, &["upgrade", "--install", "web", &chart]);
+        assert_ne!(install.code, 0, "{install}");
+        assert_eq!(pods(&world), before, "helm {version}: nothing was deleted");
+        world.ok(0, &["diff", "--verify"]);
+
+        // From here on it is an application like any other.
+        world.write("k8s/web.yaml", &manifests("web:2"));
+        world.ok(0, &["apply", "-y"]).says("Healthy");
+        assert_ne!(pods(&world), before);
+        world.ok(0, &["delete", "-y"]);
+        assert!(!world.exists("us-east", "deployment", "web"));
+        assert!(world.exists("us-east", "configmap", "old"), "never the application's");
+
+        // The way back: the release is there, only hidden.
+        world.kubectl(
+            "us-east",
+            &[
+                "label",
+                "secret",
+                "-l",
+                "owner=retired-by-mcd,name=web",
+                "owner=helm",
+                "--overwrite",
+            ],
+        );
+        helm(&world, version, &["history", "web"]).says("deployed");
+        let back = helm(&world, version, &["upgrade", "web", &chart]);
+        assert_eq!(back.code, 0, "{back}");
+        assert!(world.exists("us-east", "deployment", "web"));
+    }
+}
+
+/// The managers of an object besides controllers, by apply where not said otherwise.
+fn owners(live: &Value) -> Vec<String> {
+    let all = live["metadata"]["managedFields"].as_array().expect("managedFields");
+    let names = all
+        .iter()
+        .filter(|entry| entry["subresource"].is_null())
+        .map(|entry| entry["manager"].as_str().expect("a manager").to_owned());
+    names.filter(|name| name != "kube-controller-manager").collect()
+}
+
+/// `mcd adopt` creates nothing: a name that is not there is a mistake.
+#[test]
+fn adopting_what_is_not_there_is_refused() {
+    let world = World::new("adopt-none");
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web("web:1"));
+    world.kubectl_apply(
+        "us-east",
+        &web("web:1").replace(
+            "kind: Service\nmetadata: {name: web}",
+            "kind: Service\nmetadata: {name: other}",
+        ),
+    );
+    world
+        .ok(6, &["adopt", "-y"])
+        .says("it does not exist, and `mcd adopt` only takes over what is there")
+        .says("nothing was written");
+    assert!(world.live("us-east", "deployment", "web")["metadata"]["labels"].is_null());
+    world.ok(0, &["apply", "--adopt", "-y"]);
+    assert!(world.exists("us-east", "service", "web"));
+    world.ok(0, &["adopt", "-y"]).says("unchanged");
+}
+
+/// Objects without managedFields take one apply, not two.
+#[test]
+fn objects_whose_owners_were_cleared_take_one_apply() {
+    let world = World::new("adopt-cleared");
+    world.plain(&["us-east"]);
+    let old = web("web:1").replace("data: {greeting: hello}", "data: {greeting: hello, legacy: x}");
+    world.kubectl_apply("us-east", &old);
+    let before = pods(&world);
+    for kind in ["deployment", "service", "configmap"] {
+        let clear = r#"{"metadata": {"managedFields": [{}]}}"#;
+        world.kubectl("us-east", &["patch", kind, "web", "--type=merge", "-p", clear]);
+    }
+    // The controller writes into what it watches; the object that nobody writes to has no owner.
+    let config = world.live("us-east", "configmap", "web");
+    assert!(
+        config["metadata"]["managedFields"]
+            .as_array()
+            .is_none_or(|m| m.iter().all(|e| e["manager"].is_null())),
+        "{config:#}"
+    );
+    world.write("k8s/web.yaml", &web("web:1"));
+    world.ok(0, &["plan"]).says(".data.legacy").says("takes over from before-first-apply");
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    let config = world.live("us-east", "configmap", "web");
+    assert_eq!(config["data"], serde_json::json!({"greeting": "hello"}));
+    assert_eq!(owners(&config), [world.manager()]);
+    assert_eq!(pods(&world), before, "nothing restarts");
+    world.ok(0, &["diff"]);
+    world.ok(0, &["diff", "--verify"]);
+}
+
+/// What says by its label alone that it is another application's, and what has its manager.
+#[test]
+fn another_applications_objects_are_refused_by_its_name() {
+    let world = World::new("adopt-other");
+    world.plain(&["us-east"]);
+    world.write(
+        "k8s/web.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shared}\ndata: {a: b}\n",
+    );
+    world.kubectl_apply("us-east", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shared, labels: {mcd.dev/app: shop.api}}\ndata: {a: b}\n");
+    world.ok(6, &["apply", "--adopt", "-y"]).says("belongs to `shop.api`");
+    world.kubectl("us-east", &["delete", "configmap", "shared"]);
+    let yaml = std::fs::read_to_string(world.path().join("mcd.yaml")).unwrap();
+    world.write("api.yaml", &yaml.replace("metadata: {name: web}", "metadata: {name: api}"));
+    world.ok(0, &["apply", "-f", "api.yaml", "-y"]);
+    let name = world.namespace.name();
+    world
+        .ok(6, &["apply", "--adopt", "--force-conflicts", "-y"])
+        .says(&format!("it belongs to the application `{name}/api`"));
+    assert_eq!(owners(&world.live("us-east", "configmap", "shared")), [format!("mcd:{name}/api")]);
+}
