@@ -278,6 +278,9 @@ fn unfinished(
     let Some(record) = record else {
         return Some("the target has no record yet".to_owned());
     };
+    if let Some(release) = record.retire.first() {
+        return Some(format!("helm's release {release} is not retired yet"));
+    }
     match record.releases.last() {
         Some(last) if last.state == ReleaseState::Staged => {
             return Some(format!("release {} was interrupted", last.number));
@@ -287,9 +290,6 @@ fn unfinished(
         }
         _ if record.active.is_none() => return Some("no release is active".to_owned()),
         _ => {}
-    }
-    if let Some(release) = record.retire.first() {
-        return Some(format!("helm's release {release} is not retired yet"));
     }
     if let Some(id) = gone.first() {
         return Some(format!("{id} is in the inventory and gone from the cluster"));

@@ -11,9 +11,26 @@ use super::policy::{Choice, Policy};
 /// What the managers that the policy leaves alone own on the live object, as values: without the
 /// keys of list items, which every owner of an item has to name.
 pub fn left_to_others(live: &Value, policy: &Policy) -> FieldSet {
+    // Nearly always, and asked of every object of every plan.
+    if policy.leave.is_empty() {
+        return FieldSet::default();
+    }
     let entries = entries(live);
     let left = entries.iter().filter(|e| policy.choice(&e.manager) == Some(Choice::Leave));
-    left.flat_map(|entry| entry.fields.leaves()).filter(|path| !is_key(path)).collect()
+    let values = left.flat_map(|entry| entry.fields.leaves());
+    values.filter(|path| !is_key(path) && !is_membership(path)).collect()
+}
+
+/// Whether omitting a path would omit what says whose the object is.
+fn is_membership(path: &FieldPath) -> bool {
+    match path.segments() {
+        [Segment::Field(metadata), rest @ ..] if metadata == "metadata" => match rest {
+            [_, Segment::Field(key), ..] => key.starts_with("mcd.dev/"),
+            // A map that its owner has emptied.
+            _ => true,
+        },
+        _ => false,
+    }
 }
 
 /// Whether a path leads to a key of the list item that it goes through, or to the item itself.
@@ -42,7 +59,10 @@ mod tests {
     #[test]
     fn values_of_others_are_left_out_and_keys_stay() {
         let fields = json!({
-            "f:metadata": {"f:annotations": {".": {}, "f:example.com/a": {}}},
+            "f:metadata": {
+                "f:annotations": {".": {}, "f:example.com/a": {}, "f:mcd.dev/order": {}},
+                "f:labels": {},
+            },
             "f:spec": {"f:ports": {"k:{\"port\":80}": {".": {}, "f:port": {}, "f:name": {}}}, "f:replicas": {}},
         });
         let policy = Policy::new(&[], &[], &["op*".to_owned()]);
@@ -52,7 +72,10 @@ mod tests {
         ];
         let left = left_to_others(&live(json!({}), others), &policy);
         let mut manifest = json!({
-            "metadata": {"annotations": {"example.com/a": "1", "b": "2"}},
+            "metadata": {
+                "annotations": {"example.com/a": "1", "b": "2", "mcd.dev/order": "3"},
+                "labels": {"mcd.dev/app": "shop.web"},
+            },
             "spec": {"paused": true, "replicas": 3, "ports": [{"port": 80, "name": "http", "x": 1}]},
         });
         let omitted = omit(&mut manifest, &left);
@@ -67,7 +90,10 @@ mod tests {
         assert_eq!(
             manifest,
             json!({
-                "metadata": {"annotations": {"b": "2"}},
+                "metadata": {
+                    "annotations": {"b": "2", "mcd.dev/order": "3"},
+                    "labels": {"mcd.dev/app": "shop.web"},
+                },
                 "spec": {"paused": true, "ports": [{"port": 80, "x": 1}]},
             })
         );

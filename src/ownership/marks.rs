@@ -104,6 +104,9 @@ pub(super) fn deployers_of(live: &Value, ours: &str) -> Vec<Deployer> {
 /// Every label and annotation that `deployers` wrote for themselves, but for those that our own
 /// manifest sets. Whoever owns them: a mark that someone put there by hand works too.
 pub(super) fn marks_of(live: &Value, ours: &str, deployers: &[Deployer]) -> Vec<FieldPath> {
+    if deployers.is_empty() {
+        return Vec::new();
+    }
     let marked = Marked::new(live, ours);
     let is_of = |tool: &str| deployers.iter().any(|deployer| deployer.tool == tool);
     let mut found = Vec::new();

@@ -67,6 +67,11 @@ pub struct Names {
 }
 
 impl Names {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
     fn new(names: &[String]) -> Self {
         let mut globs = GlobSetBuilder::new();
         for glob in names.iter().filter_map(|name| Glob::new(name).ok()) {

@@ -116,6 +116,14 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         let line = format!("  ? {}: not in the manifests any more; kept", name(left));
         let _ = writeln!(text, "{}", look.paint(Role::Warn, &line));
     }
+    for hook in &target.hooks {
+        let _ = writeln!(text, "  · {}: a helm hook, not applied", name(hook));
+    }
+    if let Some(why) = &target.unfinished
+        && text.is_empty()
+    {
+        let _ = writeln!(text, "  * {why}: an apply writes the record");
+    }
     for release in &target.retires {
         let RetirementReport { namespace, name: release, revisions, kept } = release;
         let revisions = plural(*revisions, "revision");
@@ -126,14 +134,6 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
             let line = format!("  ? {}: of that release, not in the manifests; kept", name(object));
             let _ = writeln!(text, "{}", look.paint(Role::Warn, &line));
         }
-    }
-    for hook in &target.hooks {
-        let _ = writeln!(text, "  · {}: a helm hook, not applied", name(hook));
-    }
-    if let Some(why) = &target.unfinished
-        && text.is_empty()
-    {
-        let _ = writeln!(text, "  * {why}: an apply writes the record");
     }
     for warning in &target.warnings {
         let sign = look.paint(Role::Warn, "warning:");

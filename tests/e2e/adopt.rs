@@ -1,10 +1,8 @@
 //! Objects of other deployers: helm 3 and 4 as they are; kapp and kluctl by what they leave behind.
 
-use std::process::Command;
-
 use serde_json::Value;
 
-use crate::support::{Run, World, web};
+use crate::support::{World, web};
 
 /// The two versions of helm in the test bed.
 const HELMS: [&str; 2] = ["3.22.0", "4.3.1"];
@@ -38,21 +36,6 @@ fn manifests(image: &str) -> String {
             .replace(", labels: {app.kubernetes.io/managed-by: Helm}", "")
 }
 
-fn helm(world: &World, version: &str, args: &[&str]) -> Run {
-    let binary = world.bed.tools_dir().join("helm").join(version).join("helm");
-    let home = world.path().join(format!("helm-{version}"));
-    let output = Command::new(binary)
-        .args(["--namespace", world.namespace.name(), "--kube-context", "us-east"])
-        .args(args)
-        .env("KUBECONFIG", world.kubeconfig.path())
-        .env("HELM_CACHE_HOME", &home)
-        .env("HELM_CONFIG_HOME", &home)
-        .env("HELM_DATA_HOME", &home)
-        .output()
-        .expect("run helm");
-    Run::of(output)
-}
-
 /// The pods of `web`, once they are those of the newest revision.
 fn pods(world: &World) -> String {
     world.kubectl("us-east", &["rollout", "status", "deployment/web", "--timeout=60s"]);
@@ -70,7 +53,7 @@ fn a_helm_release_is_taken_over_and_helm_lets_go() {
         chart(&world);
         for args in [["install", "web", "chart"], ["upgrade", "web", "chart"]] {
             let chart = world.path().join("chart").display().to_string();
-            let run = helm(&world, version, &[args[0], args[1], &chart, "--set", "a=2"]);
+            let run = world.helm(version, &[args[0], args[1], &chart, "--set", "a=2"]);
             assert_eq!(run.code, 0, "helm {version} {args:?}\n{run}");
         }
         let before = pods(&world);
@@ -125,14 +108,14 @@ fn a_helm_release_is_taken_over_and_helm_lets_go() {
         world.ok(0, &["plan", "--adopt", "--detailed-exitcode"]);
 
         // helm knows nothing of it any more, and can delete nothing.
-        let gone = helm(&world, version, &["uninstall", "web"]);
+        let gone = world.helm(version, &["uninstall", "web"]);
         assert_ne!(gone.code, 0, "{gone}");
         gone.says("not found");
-        helm(&world, version, &["list", "--all"]).hides("web");
+        world.helm(version, &["list", "--all"]).hides("web");
         let chart = world.path().join("chart").display().to_string();
-        let upgrade = helm(&world, version, &["upgrade", "web", &chart]);
+        let upgrade = world.helm(version, &["upgrade", "web", &chart]);
         assert_ne!(upgrade.code, 0, "{upgrade}");
-        let install = helm(&world, version, &["upgrade", "--install", "web", &chart]);
+        let install = world.helm(version, &["upgrade", "--install", "web", &chart]);
         assert_ne!(install.code, 0, "{install}");
         assert_eq!(pods(&world), before, "helm {version}: nothing was deleted");
         world.ok(0, &["diff", "--verify"]);
@@ -157,8 +140,8 @@ fn a_helm_release_is_taken_over_and_helm_lets_go() {
                 "--overwrite",
             ],
         );
-        helm(&world, version, &["history", "web"]).says("deployed");
-        let back = helm(&world, version, &["upgrade", "web", &chart]);
+        world.helm(version, &["history", "web"]).says("deployed");
+        let back = world.helm(version, &["upgrade", "web", &chart]);
         assert_eq!(back.code, 0, "{back}");
         assert!(world.exists("us-east", "deployment", "web"));
     }
@@ -248,4 +231,201 @@ fn another_applications_objects_are_refused_by_its_name() {
         .ok(6, &["apply", "--adopt", "--force-conflicts", "-y"])
         .says(&format!("it belongs to the application `{name}/api`"));
     assert_eq!(owners(&world.live("us-east", "configmap", "shared")), [format!("mcd:{name}/api")]);
+}
+
+/// What kapp makes of `web`: its labels in metadata, selectors and pods, the object in annotations.
+fn kapps(old: &str) -> String {
+    let labels = "labels: {kapp.k14s.io/app: \"17\", kapp.k14s.io/association: v1.5d}";
+    old.replace(
+        "metadata: {name: web}",
+        &format!(
+            "metadata: {{name: web, {labels}, annotations: {{kapp.k14s.io/identity: v1;x, \
+             kapp.k14s.io/original: '{{\"password\":\"correct-horse\"}}'}}}}"
+        ),
+    )
+    .replace("{matchLabels: {app: web}}", "{matchLabels: {app: web, kapp.k14s.io/app: \"17\"}}")
+    .replace(
+        "metadata: {labels: {app: web}}",
+        &format!("metadata: {{{}, app: web}}}}", labels.trim_end_matches('}')),
+    )
+    .replace("selector: {app: web}", "selector: {app: web, kapp.k14s.io/app: \"17\"}")
+}
+
+impl World {
+    /// kubectl with a manifest, as another tool's field manager.
+    fn as_manager(&self, args: &[&str], manager: &str, yaml: &str) {
+        let manager = format!("--field-manager={manager}");
+        let namespace = ["-n", self.namespace.name()];
+        let all: Vec<&str> =
+            namespace.iter().chain(args).copied().chain([manager.as_str(), "-f", "-"]).collect();
+        let output = self.bed.kubectl_with_input(self.cluster("us-east"), &all, yaml);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// kapp's label stays in the selector, which cannot change, and in the pods, which do not restart.
+#[test]
+fn what_kapp_made_is_taken_over_with_its_selector() {
+    let world = World::new("adopt-kapp");
+    world.plain(&["us-east"]);
+    let old = web("web:1").replace("data: {greeting: hello}", "data: {greeting: hello, legacy: x}")
+        + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData: {password: correct-horse}\n";
+    world.as_manager(&["create"], "kapp", &kapps(&old));
+    let before = pods(&world);
+    let new = web("web:1")
+        + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData: {password: correct-horse}\n";
+    world.write("k8s/web.yaml", &new);
+    world.ok(6, &["plan"]).says("it is deployed by kapp (17)").hides("correct-horse");
+    world
+        .ok(0, &["plan", "--adopt"])
+        .says("adopts from kapp (17)")
+        .says("keeps .spec.selector.matchLabels.kapp.k14s.io/app: a selector cannot change")
+        .says("taken over from kapp (17): delete its app's ConfigMap")
+        .hides("correct-horse");
+    world.ok(1, &["diff", "--adopt"]).hides("correct-horse");
+    world.ok(0, &["adopt", "-y"]).says("Healthy");
+    assert_eq!(pods(&world), before, "no pod restarts");
+    let live = world.live("us-east", "deployment", "web");
+    let wanted = serde_json::json!({"app": "web", "kapp.k14s.io/app": "17"});
+    assert_eq!(live["spec"]["selector"]["matchLabels"], wanted);
+    assert_eq!(live["spec"]["template"]["metadata"]["labels"]["kapp.k14s.io/association"], "v1.5d");
+    for kind in ["deployment", "service", "configmap", "secret"] {
+        let live = world.live("us-east", kind, "web");
+        let metadata = &live["metadata"];
+        assert_eq!(metadata["labels"].as_object().map(serde_json::Map::len), Some(1), "{kind}");
+        let kapps = metadata["annotations"].as_object().into_iter().flatten();
+        assert_eq!(kapps.filter(|(key, _)| key.starts_with("kapp")).count(), 0, "{kind}");
+        assert_eq!(owners(&live), [world.manager()], "{kind}");
+    }
+    let service = world.live("us-east", "service", "web");
+    assert_eq!(service["spec"]["selector"], serde_json::json!({"app": "web"}));
+    world.ok(0, &["diff"]);
+    world.ok(0, &["diff", "--verify"]);
+    // A change later on still keeps it, and a workload that is made anew has it no more.
+    world.write("k8s/web.yaml", &new.replace("web:1", "web:2"));
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    assert_eq!(
+        world.live("us-east", "deployment", "web")["spec"]["selector"]["matchLabels"],
+        wanted
+    );
+    world.kubectl("us-east", &["delete", "deployment", "web"]);
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    let live = world.live("us-east", "deployment", "web");
+    assert_eq!(live["spec"]["selector"]["matchLabels"], serde_json::json!({"app": "web"}));
+    world.ok(0, &["diff", "--verify"]);
+}
+
+/// kluctl applies on the server's side, Secrets with `stringData`.
+#[test]
+fn what_kluctl_applied_is_taken_over() {
+    let world = World::new("adopt-kluctl");
+    world.plain(&["us-east"]);
+    let marked =
+        "metadata: {name: web, labels: {kluctl.io/discriminator: shop-prod, kluctl.io/tag-0: web}}";
+    let old = web("web:1").replace("data: {greeting: hello}", "data: {greeting: hello, legacy: x}")
+        + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData: {password: correct-horse, legacy: battery-staple}\n";
+    world.as_manager(
+        &["apply", "--server-side"],
+        "kluctl",
+        &old.replace("metadata: {name: web}", marked),
+    );
+    let before = pods(&world);
+    let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData: {password: correct-horse}\n";
+    world.write("k8s/web.yaml", &(web("web:1") + secret));
+    world.ok(6, &["apply", "-y"]).says("it is deployed by kluctl (shop-prod)");
+    world
+        .ok(0, &["plan", "--adopt"])
+        .says("adopts from kluctl (shop-prod)")
+        .says("data.legacy")
+        .hides("battery-staple");
+    world.ok(0, &["apply", "--adopt", "-y"]).says("Healthy");
+    assert_eq!(pods(&world), before, "no pod restarts");
+    let live = world.live("us-east", "secret", "web");
+    assert_eq!(live["data"], serde_json::json!({"password": "Y29ycmVjdC1ob3JzZQ=="}));
+    for kind in ["deployment", "service", "configmap", "secret"] {
+        let live = world.live("us-east", kind, "web");
+        assert_eq!(owners(&live), [world.manager()], "{kind}");
+        assert_eq!(live["metadata"]["labels"].as_object().map(serde_json::Map::len), Some(1));
+    }
+    world.ok(0, &["diff"]);
+    world.ok(0, &["diff", "--verify"]);
+    // The other tool comes back: the object stops again, and nothing is undone silently.
+    world.as_manager(
+        &["apply", "--server-side", "--force-conflicts"],
+        "kluctl",
+        &old.replace("metadata: {name: web}", marked),
+    );
+    world.ok(6, &["apply", "-y"]).says("it is deployed by kluctl (shop-prod)");
+    world.ok(0, &["apply", "--adopt", "-y"]).says("Healthy");
+    world.ok(0, &["diff", "--verify"]);
+}
+
+/// Marks alone, without the tool's manager, as after an import by hand; and a tool that is still
+/// at work.
+#[test]
+fn marks_that_a_hand_set_go_and_controllers_are_named() {
+    let world = World::new("adopt-marks");
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &web("web:1"));
+    world.kubectl_apply("us-east", &web("web:1"));
+    let flux =
+        ["kustomize.toolkit.fluxcd.io/name=shop", "kustomize.toolkit.fluxcd.io/namespace=flux"];
+    world.kubectl("us-east", &["label", "configmap", "web", flux[0], flux[1]]);
+    world.kubectl(
+        "us-east",
+        &[
+            "annotate",
+            "service",
+            "web",
+            "argocd.argoproj.io/tracking-id=shop:/Service:a/web",
+            "note=n",
+        ],
+    );
+    world
+        .ok(0, &["plan", "--adopt"])
+        .says("adopts from Flux (shop)")
+        .says("adopts from Argo CD (application shop)")
+        .says("takes over from kubectl-client-side-apply")
+        .says("suspend its Kustomization")
+        .says("--cascade=false");
+    world.ok(0, &["apply", "--adopt", "-y"]);
+    let labels = &world.live("us-east", "configmap", "web")["metadata"]["labels"];
+    assert_eq!(labels.as_object().map(serde_json::Map::len), Some(1), "{labels}");
+    let annotations = &world.live("us-east", "service", "web")["metadata"]["annotations"];
+    assert_eq!(annotations, &serde_json::json!({"note": "n"}), "a hand's own stays");
+    world.ok(0, &["diff"]);
+    world.ok(0, &["diff", "--verify"]);
+}
+
+/// A release whose Secrets may not be read is not taken over halfway.
+#[test]
+fn a_release_that_cannot_be_read_is_not_taken_over() {
+    let world = World::new("adopt-elsewhere");
+    world.plain(&["us-east"]);
+    world.write(
+        "k8s/web.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {a: b}\n",
+    );
+    let marked = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: kube-system}}\ndata: {a: b}\n";
+    world.as_manager(&["create"], "helm", marked);
+    let name = world.namespace.name();
+    world.kubectl(
+        "us-east",
+        &[
+            "create",
+            "role",
+            "deployer",
+            "--verb=*",
+            "--resource=configmaps,secrets,leases.coordination.k8s.io",
+        ],
+    );
+    world.kubectl(
+        "us-east",
+        &["create", "rolebinding", "deployer", "--role=deployer", "--user=deployer"],
+    );
+    world
+        .ok(9, &["apply", "--adopt", "-y", "--as", "deployer"])
+        .says("helm's release kube-system/web has to end")
+        .says("nothing was written");
+    assert_eq!(owners(&world.live("us-east", "configmap", "web")), ["helm"], "{name}");
 }

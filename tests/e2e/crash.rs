@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use testbed::{Bed, KillSwitch, Proxy, When, wait_for};
+use testbed::{Bed, Fault, KillSwitch, Match, Proxy, When, wait_for};
 
 use crate::support::{Run, World, web};
 
@@ -34,6 +34,8 @@ struct Place {
     proxy: Proxy,
     /// How many points were tried.
     points: usize,
+    /// The command that is killed, and that the next run is.
+    args: &'static [&'static str],
 }
 
 impl Place {
@@ -45,7 +47,7 @@ impl Place {
             let text = std::fs::read_to_string(world.path().join(name)).unwrap();
             world.write(&format!("elsewhere/{name}"), &text);
         }
-        Place { world, proxy, points: 0 }
+        Place { world, proxy, points: 0, args: &["apply", "-y"] }
     }
 
     /// The manifests of both folders.
@@ -68,7 +70,7 @@ impl Place {
     /// the state that the apply meets, `check` says what must be true after the second apply.
     fn at_every_write(&mut self, whens: &[When], prepare: impl Fn(&Self), check: impl Fn(&Self)) {
         prepare(self);
-        self.world.ok(0, &["apply", "-y"]);
+        self.world.ok(0, self.args);
         self.is_clean(When::After, true);
         check(self);
         for &when in whens {
@@ -80,7 +82,7 @@ impl Place {
                 self.proxy.clear_log();
                 let switch = KillSwitch::at_write(n, when);
                 self.proxy.attach(&switch);
-                let child = self.world.start(&["apply", "-y"]);
+                let child = self.world.start(self.args);
                 switch.target(&child);
                 let run = Run::of(child.wait_with_output().unwrap());
                 let writes = self.proxy.writes();
@@ -98,7 +100,7 @@ impl Place {
                     if switch.fired() { Ok(()) } else { Err("not fired".to_owned()) }
                 });
 
-                self.elsewhere(0, &["apply", "-y"]).says("Healthy");
+                self.elsewhere(0, self.args).says("Healthy");
                 self.is_clean(when, false);
                 check(self);
                 self.points += 1;
@@ -269,4 +271,58 @@ fn a_takeover_killed_at_every_write_is_finished_by_the_next() {
         assert_eq!(config["data"], serde_json::json!({"greeting": "hello"}));
         assert!(config["metadata"]["annotations"].is_null());
     });
+}
+
+/// Of an adoption from helm: its objects become the application's, and its release ends, once.
+#[test]
+fn an_adoption_killed_at_every_write_is_finished_by_the_next() {
+    let mut place = Place::new("crash-adopt");
+    place.args = &["apply", "--adopt", "-y"];
+    let old = web("web:1").replace("data: {greeting", "data: {legacy: x, greeting");
+    place.world.write("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n");
+    place.world.write("chart/templates/web.yaml", &old);
+    place.manifests(&web("web:2"));
+    let chart = place.world.path().join("chart").display().to_string();
+    let prepare = |place: &Place| {
+        place.delete();
+        place.world.kubectl("us-east", &["delete", "secret", "-l", "name=web"]);
+        let helm = place.world.helm("3.22.0", &["install", "web", &chart]);
+        assert_eq!(helm.code, 0, "{helm}");
+    };
+    place.at_every_write(&[When::After], prepare, |place| {
+        let live = place.owned("/apis/apps/v1", "deployments", "web");
+        assert_eq!(live["spec"]["template"]["spec"]["containers"][0]["image"], "web:2");
+        place.owned("/api/v1", "services", "web");
+        let config = place.owned("/api/v1", "configmaps", "web");
+        assert_eq!(config["data"], serde_json::json!({"greeting": "hello"}));
+        assert!(config["metadata"]["annotations"].is_null());
+        let owner = |secret: &Value| secret["metadata"]["labels"]["owner"].clone();
+        let releases = place.state("/api/v1", "secrets");
+        let releases: Vec<Value> =
+            releases.iter().filter(|s| s["type"] == "helm.sh/release.v1").map(owner).collect();
+        assert_eq!(releases, ["retired-by-mcd"]);
+    });
+}
+
+/// An adoption whose last step fails says so, and any later apply makes it good.
+#[test]
+fn a_release_that_could_not_be_hidden_is_hidden_by_the_next_run() {
+    let place = Place::new("crash-retire");
+    place.world.write("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n");
+    place.world.write("chart/templates/web.yaml", &web("web:1"));
+    place.manifests(&web("web:1"));
+    let chart = place.world.path().join("chart").display().to_string();
+    assert_eq!(place.world.helm("4.3.1", &["install", "web", &chart]).code, 0);
+    place.proxy.inject(Match::writes().path("/secrets/sh.helm.release.v1.web"), Fault::status(403));
+    let name = place.world.namespace.name().to_owned();
+    let not = format!("helm's release {name}/web is not retired");
+    place.world.ok(1, &["apply", "--adopt", "-y"]).says(&not);
+    place.proxy.heal();
+    place.elsewhere(0, &["plan"]).says(&not).says(&format!("helm release {name}/web (1 revision)"));
+    place.elsewhere(0, &["apply", "-y"]).says("Healthy");
+    let gone = place.world.helm("4.3.1", &["uninstall", "web"]);
+    assert_ne!(gone.code, 0, "{gone}");
+    gone.says("not found");
+    place.is_clean(When::After, true);
+    place.owned("/apis/apps/v1", "deployments", "web");
 }

@@ -6,6 +6,7 @@
 
 mod adopt;
 mod apply;
+mod conflicts;
 mod crash;
 mod delete;
 mod discovery;

@@ -143,6 +143,19 @@ impl World {
         self.bed.kubectl_apply(self.cluster(cluster), self.namespace.name(), &yaml)
     }
 
+    /// The real helm of a version, in the test's namespace of the first cluster.
+    pub(crate) fn helm(&self, version: &str, args: &[&str]) -> Run {
+        let binary = self.bed.tools_dir().join("helm").join(version).join("helm");
+        let home = self.path().join(format!("helm-{version}"));
+        let mut command = Command::new(binary);
+        command.args(["--namespace", self.namespace.name(), "--kube-context", "us-east"]);
+        command.args(args).env("KUBECONFIG", self.kubeconfig.path());
+        for variable in ["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"] {
+            command.env(variable, &home);
+        }
+        Run::of(command.output().expect("run helm"))
+    }
+
     /// A live object of the test's namespace, by `kubectl get KIND NAME -o json`.
     #[track_caller]
     pub(crate) fn live(&self, cluster: &str, kind: &str, name: &str) -> Value {
