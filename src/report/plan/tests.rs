@@ -7,7 +7,7 @@ use super::*;
 use crate::error::{Error, Location};
 use crate::manifest::ObjectId;
 use crate::plan::Counts;
-use crate::report::model::{FieldReport, RevertReport, ToolReport};
+use crate::report::model::{DeployerReport, FieldReport, RevertReport, ToolReport};
 
 fn id(kind: &str, name: &str) -> ObjectId {
     let group = if kind == "Deployment" { "apps" } else { "" };
@@ -124,6 +124,34 @@ fn all_that_can_be_said() {
     // Nothing in it is wrapped or cut.
     assert_eq!(shown(&mixed(), Some(140)), shown(&mixed(), Some(80)));
     assert_eq!(shown(&mixed(), None), shown(&mixed(), Some(80)));
+}
+
+/// What is taken over, and the release that ends by it.
+#[test]
+fn an_adoption() {
+    let deployer = |tool: &str, unit: Option<&str>| DeployerReport {
+        tool: tool.into(),
+        unit: unit.map(str::to_owned),
+    };
+    let helm = ObjectReport {
+        adopts_from: vec![deployer("helm", Some("release shop/web"))],
+        takes_from: vec!["helm (apply)".into(), "kubectl-client-side-apply".into()],
+        ..object("change", "Service", "web")
+    };
+    let kapp = ObjectReport {
+        adopts_from: vec![deployer("kapp", None)],
+        takes_from: vec!["kapp".into()],
+        keeps: vec![".spec.selector.matchLabels.kapp.k14s.io/app".into()],
+        ..image()
+    };
+    let mut one = target("us-east", "changes", vec![kapp, helm]);
+    one.retires = vec![RetirementReport {
+        namespace: "shop".into(),
+        name: "web".into(),
+        revisions: 3,
+        kept: vec![(&id("ConfigMap", "old")).into()],
+    }];
+    assert_snapshot!(shown(&report(vec![one]), Some(80)));
 }
 
 #[test]
