@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcd::config::{
-    AppName, ClusterSpec, HelmRender, Hooks, KustomizeRender, Render, Target, TargetName,
-    ValuesSource,
+    AppName, ChartSource, ClusterSpec, HelmRender, Hooks, KustomizeRender, Render, Target,
+    TargetName, ValuesSource,
 };
 use mcd::error::Exit;
 use mcd::manifest::{Object, Scrubber};
@@ -76,6 +76,7 @@ impl Repo {
             root: self.root.clone(),
             allow_plugins: false,
             tools: BTreeMap::new(),
+            chart_repositories: Vec::new(),
             provenance: BTreeMap::new(),
         }
     }
@@ -91,7 +92,7 @@ impl Repo {
 
     fn helm(&self, version: &str, change: impl Fn(&mut HelmRender)) -> Target {
         let mut render = HelmRender {
-            chart: self.root.join("chart"),
+            chart: ChartSource::Local(self.root.join("chart")),
             release: "web".into(),
             helm_version: Some(version.to_owned()),
             hooks: Hooks::Drop,

@@ -165,6 +165,7 @@ fn about() -> About {
         who: Who { user: "alice".into(), host: "laptop".into(), ci: None },
         commit: None,
         tool: None,
+        chart: None,
         mcd: "0.1.0".into(),
         vars: BTreeMap::new(),
     }

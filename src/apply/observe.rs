@@ -242,6 +242,7 @@ pub async fn observe(
     let plan = TargetPlan {
         target: job.target.name.clone(),
         tool: rendered.tool.clone(),
+        chart: rendered.chart.clone(),
         server_version: version,
         objects,
         left,

@@ -133,6 +133,7 @@ async fn about(session: &Session) -> About {
         who: who::current_user(),
         commit: commit.await.ok().flatten(),
         tool: None,
+        chart: None,
         mcd: env!("CARGO_PKG_VERSION").to_owned(),
         vars: BTreeMap::new(),
     }
@@ -196,6 +197,7 @@ async fn carry_out(
                             name: tool.name.to_owned(),
                             version: tool.version.clone(),
                         }),
+                        chart: rendered.chart.clone(),
                         ..about
                     },
                 };

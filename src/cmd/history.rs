@@ -10,6 +10,7 @@ use super::plan::document;
 use super::session::Session;
 use crate::cluster::state::ReleaseSummary;
 use crate::error::{Error, Exit};
+use crate::render::ChartUsed;
 use crate::report::model::{ErrorReport, ToolReport};
 use crate::report::plan::plural;
 use crate::report::{Cell, Table};
@@ -77,6 +78,9 @@ pub(super) struct ReleaseReport {
     /// What rendered it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolReport>,
+    /// The chart that it was rendered from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chart: Option<ChartUsed>,
     /// The variables.
     pub vars: std::collections::BTreeMap<String, serde_json::Value>,
     /// How many objects it has.
@@ -100,6 +104,7 @@ impl From<&ReleaseSummary> for ReleaseReport {
                 .tool
                 .as_ref()
                 .map(|tool| ToolReport { name: tool.name.clone(), version: tool.version.clone() }),
+            chart: about.chart.clone(),
             vars: about.vars.clone(),
             objects: summary.objects,
             message: summary.message.clone(),

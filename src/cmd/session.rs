@@ -208,9 +208,7 @@ impl Session {
         target: &Target,
         cluster: Option<&Cluster>,
     ) -> Result<Rendered> {
-        let Some(renderer) = &self.renderer else {
-            return Err(Error::config("nothing is rendered here"));
-        };
+        let renderer = self.renderer()?;
         self.events.of(&target.name).phase(Phase::Rendering);
         let capabilities = match cluster {
             Some(cluster) if needs_capabilities(target) => {
@@ -226,6 +224,11 @@ impl Session {
         };
         let rendered = renderer.render(target, capabilities.as_ref()).await;
         rendered.map_err(|e| e.in_target(&target.name).map_text(|t| self.scrubber.scrub(t)))
+    }
+
+    /// The renderer of a verb that renders.
+    pub(crate) fn renderer(&self) -> Result<&Renderer> {
+        self.renderer.as_ref().ok_or_else(|| Error::config("nothing is rendered here"))
     }
 
     /// Connects, renders and plans a target.
@@ -304,12 +307,7 @@ impl Session {
     }
 }
 
-/// A renderer with nothing rendered yet.
-pub(crate) fn new_renderer(
-    args: &RenderArgs,
-    scrubber: Scrubber,
-    cancel: CancellationToken,
-) -> Renderer {
+fn new_renderer(args: &RenderArgs, scrubber: Scrubber, cancel: CancellationToken) -> Renderer {
     let options = RenderOptions {
         kustomize_bin: args.kustomize_bin.clone(),
         helm_bin: args.helm_bin.clone(),

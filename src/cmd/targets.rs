@@ -7,7 +7,7 @@ use super::Outcome;
 use super::args::{Output, OutputArgs, ProjectArgs};
 use super::plan::document;
 use super::session;
-use crate::config::{Render, Target};
+use crate::config::{ChartSource, Render, Target};
 use crate::error::Exit;
 use crate::report::{Cell, Table};
 use crate::ui::{Role, Ui};
@@ -65,8 +65,13 @@ fn table(targets: &[Target], ui: &Ui) -> String {
                 ("kustomize ".to_owned() + &path.display().to_string(), k.version.clone())
             }
             Render::Helm(h) => {
-                let path = h.chart.strip_prefix(&target.root).unwrap_or(&h.chart);
-                ("helm ".to_owned() + &path.display().to_string(), h.helm_version.clone())
+                let chart = match &h.chart {
+                    ChartSource::Local(path) => {
+                        path.strip_prefix(&target.root).unwrap_or(path).display().to_string()
+                    }
+                    ChartSource::Remote(chart) => format!("{} {}", chart.name, chart.version),
+                };
+                (format!("helm {chart}"), h.helm_version.clone())
             }
             Render::Manifests(paths) => {
                 let paths: Vec<String> = paths

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
 use super::plan::document;
-use super::session::{Session, new_renderer};
+use super::session::Session;
 use crate::config::{Render, Resolver, Target};
 use crate::diff::object_diff;
 use crate::error::{Error, Exit};
@@ -61,8 +61,7 @@ pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> O
     let clusters = ClusterArgs::offline();
     let session = Session::open(&args.project, &clusters, Some(&args.render), ui)?;
     // Another renderer: one of its own shares identical renders.
-    let again =
-        new_renderer(&args.render, session.scrubber.clone(), session.interrupt.token().clone());
+    let again = session.renderer()?.again();
     let results = session
         .each(|target| async {
             let target = target;

@@ -213,8 +213,17 @@ pub(crate) struct KustomizeEntry {
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
 #[schemars(rename = "Helm")]
 pub(crate) struct HelmEntry {
-    /// The chart's folder or archive, relative to this file. Required.
+    /// The chart's folder or archive, relative to this file; with `repository` its name there; or
+    /// `oci://…`. Required.
     pub(crate) chart: Option<String>,
+    /// The URL of the chart repository, when the chart is not local.
+    pub(crate) repository: Option<String>,
+    /// The version of a chart that is not local, exact (`"1.2.3"`) or a range (`"^1.2"`). Required
+    /// for these.
+    pub(crate) version: Option<String>,
+    /// The digest of a chart that is not local, such as `sha256:…`: of its archive in a
+    /// repository, of its manifest in a registry (`oci://`). Another one is refused.
+    pub(crate) digest: Option<String>,
     /// The release's name. Default: the application's.
     pub(crate) release: Option<String>,
     /// The version of helm to use, such as `">=3.14"`. Default: any.

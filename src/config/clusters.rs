@@ -11,7 +11,7 @@ use super::node::Node;
 use super::paths;
 use super::selector::Selectable;
 use super::version::is_kube_version;
-use super::{ClusterSpec, TargetName};
+use super::{ChartRepository, ClusterSpec, TargetName};
 use crate::error::Error;
 
 /// The clusters that an application can choose from.
@@ -20,6 +20,7 @@ pub(crate) struct Fleet {
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) tools: BTreeMap<String, BTreeMap<String, PathBuf>>,
     pub(crate) allow_plugins: bool,
+    pub(crate) chart_repositories: Vec<ChartRepository>,
 }
 
 /// A cluster, and where it was written.

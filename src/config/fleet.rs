@@ -27,6 +27,9 @@ pub(crate) struct FleetFile {
     /// What applications may do.
     #[serde(default)]
     pub(crate) allow: AllowEntry,
+    /// How chart repositories and registries are reached, where helm's own files do not say it.
+    #[serde(default)]
+    pub(crate) chart_repositories: Vec<ChartRepositoryEntry>,
 }
 
 /// The version of the format.
@@ -100,4 +103,23 @@ pub(crate) struct AllowEntry {
     /// helm's post-renderers.
     #[serde(default)]
     pub(crate) plugins: bool,
+}
+
+/// How a chart repository or registry is reached.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
+#[schemars(rename = "ChartRepository")]
+pub(crate) struct ChartRepositoryEntry {
+    /// The URL, `https://…` or `oci://…`. It stands for everything below it; the longest that
+    /// fits is used.
+    pub(crate) url: String,
+    /// The environment variable that holds the user's name.
+    pub(crate) username_env: Option<String>,
+    /// The environment variable that holds the password.
+    pub(crate) password_env: Option<String>,
+    /// The certificates to trust, in PEM, relative to this file. Default: the system's.
+    pub(crate) ca_file: Option<String>,
+    /// Talk to a registry (`oci://`) over plain HTTP.
+    #[serde(default)]
+    pub(crate) plain_http: bool,
 }

@@ -12,6 +12,7 @@
 //! and add a sample to `tests/config`.
 
 mod application;
+mod charts;
 mod clusters;
 mod conflicts;
 mod decode;
@@ -43,8 +44,9 @@ pub use resolve::Resolver;
 pub use schema::{SchemaKind, schema};
 pub use selector::{Expression, Operator, Selector};
 pub use target::{
-    ClusterSpec, Conflicts, HelmRender, Hooks, ImageOverride, KustomizeRender, ManifestPatch,
-    PatchOperations, PatchTarget, Render, ReplicaOverride, Target, ValuesSource,
+    ChartRepository, ChartSource, ClusterSpec, Conflicts, HelmRender, Hooks, ImageOverride,
+    KustomizeRender, ManifestPatch, PatchOperations, PatchTarget, RemoteChart, Render,
+    ReplicaOverride, Target, ValuesSource,
 };
 pub use version::version_requirement;
 

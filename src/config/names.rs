@@ -46,6 +46,11 @@ pub(crate) fn is_label_value(text: &str) -> bool {
     text.is_empty() || is_made_of(text, 63, any, "-_.")
 }
 
+/// A chart's name in a repository.
+pub(crate) fn is_chart_name(text: &str) -> bool {
+    is_made_of(text, 250, any, "-_.")
+}
+
 /// An image's tag (the grammar of distribution/reference).
 pub(crate) fn is_image_tag(text: &str) -> bool {
     let word = |c: char| any(c) || c == '_';

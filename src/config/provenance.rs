@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::Target;
 use super::node::{Node, Step, path_text};
 use super::target::{
-    ImageOverride, ManifestPatch, PatchOperations, PatchTarget, Render, ValuesSource,
+    ChartSource, ImageOverride, ManifestPatch, PatchOperations, PatchTarget, RemoteChart, Render,
+    ValuesSource,
 };
 
 impl Target {
@@ -73,7 +74,10 @@ fn render(render: &Render) -> Value {
         Render::Helm(h) => object([(
             "helm",
             object([
-                ("chart", json!(h.chart)),
+                ("chart", chart(&h.chart)),
+                ("repository", remote(&h.chart, |c| (!c.is_oci()).then(|| c.repository.clone()))),
+                ("version", remote(&h.chart, |c| Some(c.version.clone()))),
+                ("digest", remote(&h.chart, |c| c.digest.clone())),
                 ("release", json!(h.release)),
                 ("helmVersion", json!(h.helm_version)),
                 ("hooks", json!(h.hooks)),
@@ -88,6 +92,21 @@ fn render(render: &Render) -> Value {
             ]),
         )]),
         Render::Manifests(paths) => json!({"manifests": paths}),
+    }
+}
+
+fn chart(source: &ChartSource) -> Value {
+    match source {
+        ChartSource::Local(path) => json!(path),
+        ChartSource::Remote(chart) if chart.is_oci() => json!(chart.reference()),
+        ChartSource::Remote(chart) => json!(chart.name),
+    }
+}
+
+fn remote(source: &ChartSource, of: impl Fn(&RemoteChart) -> Option<String>) -> Value {
+    match source {
+        ChartSource::Local(_) => Value::Null,
+        ChartSource::Remote(chart) => json!(of(chart)),
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, json};
 
 use super::application::{ApplicationFile, OverrideEntry, SETTINGS, Settings, VarOverride};
+use super::charts::chart_repositories;
 use super::clusters::{Cluster, Fleet, clusters, tools};
 use super::decode::decode;
 use super::fleet::FleetFile;
@@ -154,7 +155,11 @@ impl<'a> Resolver<'a> {
         let (clusters, mut errors) = clusters(file.clusters, node.nearest(&["clusters"]));
         let (tools, more) = tools(&file.tools, node.nearest(&["tools"]));
         errors.extend(more);
-        let fleet = Fleet { clusters, tools, allow_plugins: file.allow.plugins };
+        let (chart_repositories, more) =
+            chart_repositories(file.chart_repositories, node.nearest(&["chartRepositories"]));
+        errors.extend(more);
+        let allow_plugins = file.allow.plugins;
+        let fleet = Fleet { clusters, tools, allow_plugins, chart_repositories };
         if errors.is_empty() { Ok(fleet) } else { Err(errors) }
     }
 }
@@ -367,6 +372,7 @@ impl Application<'_> {
             root: self.root.path.clone(),
             allow_plugins: self.fleet.allow_plugins,
             tools: self.fleet.tools.clone(),
+            chart_repositories: self.fleet.chart_repositories.clone(),
             provenance: BTreeMap::new(),
         };
         let app = self.node.nearest(&["metadata", "name"]);

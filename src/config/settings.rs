@@ -9,6 +9,7 @@ use super::application::{
     HelmEntry, ImageEntry, KustomizeEntry, Operation, OperationEntry, PatchEntry, RenderEntry,
     ReplicaEntry, Settings,
 };
+use super::charts::Written;
 use super::forms::{AutoOr, Templated, ValuesEntry};
 use super::merge::{RENDERERS, renderers};
 use super::names::{is_dns_label, is_helm_release, is_image_digest, is_image_tag};
@@ -17,8 +18,8 @@ use super::paths::{Root, input};
 use super::read::Files;
 use super::selector::list;
 use super::target::{
-    HelmRender, Hooks, ImageOverride, KustomizeRender, ManifestPatch, PatchOperations, PatchTarget,
-    Render, ReplicaOverride, ValuesSource,
+    ChartSource, HelmRender, Hooks, ImageOverride, KustomizeRender, ManifestPatch, PatchOperations,
+    PatchTarget, Render, ReplicaOverride, ValuesSource,
 };
 use super::version::{is_kube_version, version_requirement};
 use crate::error::Error;
@@ -118,15 +119,24 @@ impl Checker<'_> {
     fn helm(&mut self, entry: HelmEntry) -> Option<Render> {
         let at = |key| ["render", "helm", key];
         let chart = self.required(&at("chart"), entry.chart).and_then(|chart| {
-            if chart.contains("://") {
-                self.fail_hint(
-                    &at("chart"),
-                    format!("`{chart}` is not a local chart"),
-                    "charts are read from the repository: `helm pull --untar` puts one there",
-                );
-                return None;
+            let written = Written {
+                chart: &chart,
+                repository: entry.repository.as_deref(),
+                version: entry.version.as_deref(),
+                digest: entry.digest.as_deref(),
+            };
+            match written.remote() {
+                Some(Ok(remote)) => Some(ChartSource::Remote(Box::new(remote))),
+                Some(Err(faults)) => {
+                    for fault in faults {
+                        let key = fault.key;
+                        let error = fault.at(|message| self.node.error(&at(key), message));
+                        self.errors.push(error);
+                    }
+                    None
+                }
+                None => self.input(&at("chart"), &chart, false).map(ChartSource::Local),
             }
-            self.input(&at("chart"), &chart, false)
         });
         let release = entry.release.unwrap_or_else(|| self.app.to_owned());
         if !is_helm_release(&release) {

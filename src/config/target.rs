@@ -67,6 +67,8 @@ pub struct Target {
     pub allow_plugins: bool,
     /// The fleet's `tools:`: tool → version → path.
     pub tools: BTreeMap<String, BTreeMap<String, PathBuf>>,
+    /// The fleet's `chartRepositories`.
+    pub chart_repositories: Vec<ChartRepository>,
     /// Where each value of [`Target::settings`] comes from: path of the value, such as
     /// `render.kustomize.version` → `mcd.yaml:14 (overrides[0])`, `--var` or `default`.
     pub provenance: BTreeMap<String, String>,
@@ -99,8 +101,8 @@ pub struct KustomizeRender {
 /// Settings of `helm template`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HelmRender {
-    /// The chart's folder or archive.
-    pub chart: PathBuf,
+    /// The chart.
+    pub chart: ChartSource,
     /// The release's name; default: the application's.
     pub release: String,
     /// A requirement on helm's own version; none: any.
@@ -123,6 +125,54 @@ pub struct HelmRender {
     pub args: Vec<String>,
     /// Further environment.
     pub env: BTreeMap<String, String>,
+}
+
+/// Where a chart is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChartSource {
+    /// Its folder or archive, in the repository of the application file.
+    Local(PathBuf),
+    /// In a chart repository or a registry.
+    Remote(Box<RemoteChart>),
+}
+
+/// A chart in a chart repository or a registry.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RemoteChart {
+    /// The URL of the repository, or of the registry's folder (`oci://host/charts`); without a
+    /// slash at its end, and without a login.
+    pub repository: String,
+    /// The chart's name there.
+    pub name: String,
+    /// Its version, or a range of versions in helm's notation.
+    pub version: String,
+    /// What its digest has to be; `version` is exact then.
+    pub digest: Option<String>,
+}
+
+impl RemoteChart {
+    /// Whether it is in a registry.
+    pub fn is_oci(&self) -> bool {
+        self.repository.starts_with("oci://")
+    }
+
+    /// The chart without its version: `oci://host/charts/web`.
+    pub fn reference(&self) -> String {
+        format!("{}/{}", self.repository, self.name)
+    }
+}
+
+/// How a chart repository or registry is reached: an entry of the fleet's `chartRepositories`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChartRepository {
+    /// The URL that it stands for, and all below it; without a slash at its end.
+    pub url: String,
+    /// The environment variables that hold user name and password.
+    pub login: Option<(String, String)>,
+    /// Certificates to trust, absolute.
+    pub ca_file: Option<PathBuf>,
+    /// Whether a registry speaks plain HTTP.
+    pub plain_http: bool,
 }
 
 /// What happens to a chart's hooks.

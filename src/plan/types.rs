@@ -8,7 +8,7 @@ use crate::diff::ObjectDiff;
 use crate::error::{Error, Exit};
 use crate::manifest::{Gvk, ObjectId, Origin};
 use crate::ownership::{Deployer, Digest, FieldPath, Revert, Stop};
-use crate::render::{Hook, ToolUsed};
+use crate::render::{ChartUsed, Hook, ToolUsed};
 
 /// The plan of one target.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct TargetPlan {
     pub target: TargetName,
     /// The tool that rendered, none for plain manifests.
     pub tool: Option<ToolUsed>,
+    /// The chart that was rendered; none without helm.
+    pub chart: Option<ChartUsed>,
     /// The server's version, such as `v1.36.3`.
     pub server_version: String,
     /// The objects, in the order in which an apply writes them.

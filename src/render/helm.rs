@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::Capabilities;
+use super::charts::{self, Chart};
 use super::find::{Found, Tool};
 use super::job::{Arg, Job, not_allowed, refuse, with_path};
 use super::learn;
@@ -76,12 +77,12 @@ pub(super) enum Values {
     Inline(Value),
 }
 
-/// The job; `shown` is the chart as messages name it.
+/// The job.
 pub(super) fn job(
     target: &Target,
     render: &HelmRender,
     inputs: Inputs,
-    shown: &str,
+    chart: &Chart,
     found: Found,
     capabilities: Option<&Capabilities>,
 ) -> Result<Job> {
@@ -123,8 +124,9 @@ pub(super) fn job(
         env: render.env.clone(),
         dir: target.root.clone(),
         copied: None,
+        renamed: chart.private.iter().map(|_| (chart.path.clone(), chart.shown.clone())).collect(),
         plugins: target.allow_plugins,
-        label: format!("helm template {} {shown}", render.release),
+        label: format!("helm template {} {}", render.release, chart.shown),
     })
 }
 
@@ -340,7 +342,7 @@ pub(super) fn with_templates(
 /// Knows the values whose keys say that they are secret. Reads the values files.
 pub(super) fn secrets(render: &HelmRender, inputs: &Inputs) -> Scrubber {
     let scrubber = Scrubber::new();
-    learn::values_file(&inputs.chart.join("values.yaml"), &scrubber);
+    learn::values_text(&charts::file(&inputs.chart, "values.yaml").unwrap_or_default(), &scrubber);
     for layer in &inputs.values {
         match layer {
             Values::Inline(value) => learn::values("", value, &scrubber),

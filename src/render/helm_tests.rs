@@ -3,12 +3,12 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::config::{AppName, ClusterSpec, Render, TargetName};
+use crate::config::{AppName, ChartSource, ClusterSpec, Render, TargetName};
 use crate::manifest;
 
 fn helm() -> HelmRender {
     HelmRender {
-        chart: "/repo/chart".into(),
+        chart: ChartSource::Local("/repo/chart".into()),
         release: "web".into(),
         helm_version: None,
         hooks: Hooks::Drop,
@@ -50,6 +50,7 @@ fn target(render: &HelmRender) -> Target {
         root: "/repo".into(),
         allow_plugins: false,
         tools: BTreeMap::new(),
+        chart_repositories: Vec::new(),
         provenance: BTreeMap::new(),
     }
 }
@@ -57,7 +58,7 @@ fn target(render: &HelmRender) -> Target {
 /// The arguments as text; the content of a private file stands in braces.
 fn argv(render: &HelmRender, inputs: Inputs, capabilities: Option<&Capabilities>) -> Vec<String> {
     let found = Found { tool: Tool::Helm, version: "3.22.0".into(), path: "/bin/helm".into() };
-    let job = job(&target(render), render, inputs, "chart", found, capabilities).unwrap();
+    let job = job(&target(render), render, inputs, &chart(), found, capabilities).unwrap();
     assert_eq!(job.label, "helm template web chart");
     let shown = |arg: &Arg| match arg {
         Arg::Text(text) => text.to_string_lossy().into_owned(),
@@ -66,6 +67,10 @@ fn argv(render: &HelmRender, inputs: Inputs, capabilities: Option<&Capabilities>
         }
     };
     job.args.iter().map(shown).collect()
+}
+
+fn chart() -> Chart {
+    charts::local("/repo/chart".into(), "chart".into())
 }
 
 fn inputs() -> Inputs {
@@ -233,6 +238,7 @@ fn hooks_are_listed_and_only_those_of_a_deploy_are_ever_applied() {
         objects: kept,
         hooks: listed,
         tool: None,
+        chart: None,
         warnings: Vec::new(),
         took: std::time::Duration::ZERO,
     };

@@ -3,18 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io;
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use super::copy;
 use super::find::Found;
-use super::options::{RenderOptions, without_ambient};
+use super::options::RenderOptions;
+use super::private::Private;
 use super::tool::{self, Failure, Invocation, Runner};
 use crate::error::{Error, Exit, Result};
 
@@ -34,6 +31,8 @@ pub(super) struct Job {
     pub(super) dir: PathBuf,
     /// The folder that is copied first, since the tool writes beside its input; contains `dir`.
     pub(super) copied: Option<PathBuf>,
+    /// Private paths among the arguments, and what messages call them.
+    pub(super) renamed: Vec<(PathBuf, String)>,
     /// Whether plugins of the user are seen.
     pub(super) plugins: bool,
     /// The job in a few words: `kustomize build overlays/prod`.
@@ -71,10 +70,16 @@ impl Job {
     fn command(&self) -> String {
         let mut words = vec![self.found.path.display().to_string()];
         words.extend(self.args.iter().map(|arg| match arg {
-            Arg::Text(text) => text.to_string_lossy().into_owned(),
+            Arg::Text(text) => self.rename(&text.to_string_lossy()),
             Arg::Content { before, shown, .. } => format!("{before}{shown}"),
         }));
         tool::command_line(words.iter().map(String::as_str))
+    }
+
+    fn rename(&self, text: &str) -> String {
+        self.renamed.iter().fold(text.to_owned(), |text, (path, shown)| {
+            text.replace(&*path.to_string_lossy(), shown)
+        })
     }
 
     /// Runs it. Texts of errors are not scrubbed yet.
@@ -87,37 +92,18 @@ impl Job {
             prepared.map_err(|e| Error::manifest(e.to_string())).flatten()?;
         let result = runner.run(invocation).await;
         // Messages name the user's files, not the copies of them.
-        let stderr = |bytes: &[u8]| prepared.restore(&tool::tail(bytes, TAIL));
-        let error = match result {
+        let restore = |text: &str| self.rename(&prepared.restore(text));
+        let error = match outcome(result, &self.label, runner, restore) {
             Ok(output) if output.status.success() => {
                 let stdout = String::from_utf8(output.stdout).map_err(|_| {
                     Error::manifest(format!("`{}` printed text that is not UTF-8", self.label))
                 })?;
-                let stderr = prepared.restore(&tool::tail(&output.stderr, usize::MAX));
+                let stderr = restore(&tool::tail(&output.stderr, usize::MAX));
                 return Ok(Printed { stdout, stderr });
             }
-            Ok(output) => {
-                let what = format!("`{}` {}", self.label, tool::ending(output.status));
-                said(Error::manifest(what), stderr(&output.stderr))
-            }
-            Err(Failure::Cancelled) => {
-                let what = format!("interrupted while `{}` ran", self.label);
-                return Err(Error::new(Exit::Interrupted, what));
-            }
-            Err(Failure::TimedOut(err)) => said(
-                Error::manifest(format!(
-                    "`{}` did not end within {} and was stopped",
-                    self.label,
-                    seconds(runner.timeout())
-                )),
-                stderr(&err),
-            ),
-            Err(Failure::TooMuch(limit)) => {
-                Error::manifest(format!("`{}` printed more than {} MiB", self.label, limit >> 20))
-            }
-            Err(Failure::Io(e)) => {
-                Error::manifest(format!("`{}` could not be run", self.label)).because(e.to_string())
-            }
+            Ok(output) => failed(&self.label, &output, restore),
+            Err(error) if error.exit() == Exit::Interrupted => return Err(error),
+            Err(error) => error,
         };
         let error = match prepared.left_out {
             0 => error,
@@ -139,50 +125,30 @@ impl Job {
         temp_dir: &Path,
         cancel: &CancellationToken,
     ) -> Result<(Invocation, Prepared)> {
-        let failed = |e: io::Error| {
-            Error::manifest(format!("no private folder for `{}`", self.label))
-                .because(e.to_string())
-        };
-        let private = tempfile::Builder::new()
-            .prefix("mcd-render-")
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir_in(temp_dir)
-            .map_err(failed)?;
-        let base = private.path().canonicalize().map_err(failed)?;
+        let private = Private::new(temp_dir, &self.label)?;
         let mut args = Vec::with_capacity(self.args.len());
         for (i, arg) in self.args.iter().enumerate() {
             args.push(match arg {
                 Arg::Text(text) => text.clone(),
                 Arg::Content { before, content, .. } => {
-                    let path = base.join(format!("{i}.input"));
-                    write_private(&path, content).map_err(failed)?;
+                    let path = private.write(&format!("{i}.input"), content)?;
                     let mut arg = OsString::from(before);
                     arg.push(path);
                     arg
                 }
             });
         }
-        let mut env = without_ambient(env, self.plugins);
-        env.extend(self.env.iter().map(|(k, v)| (k.into(), v.into())));
-        // Last, so that nothing leads to a cluster or to files that two runs share.
-        env.insert("KUBECONFIG".into(), "/dev/null".into());
-        for name in ["cache", "config", "data"] {
-            let folder = base.join("helm").join(name);
-            env.insert(format!("HELM_{}_HOME", name.to_uppercase()).into(), folder.into());
-        }
-        // What a tool that is killed leaves goes with the rest.
-        let temporary = base.join("tmp");
-        std::fs::create_dir(&temporary).map_err(failed)?;
-        env.insert("TMPDIR".into(), temporary.into());
+        let env = private.env(env, self.plugins, &self.env);
         let mut dir = self.dir.clone();
-        let mut prepared = Prepared { copy: None, left_out: 0, _private: private };
+        let (mut copied, mut left_out) = (None, 0);
         if let Some(root) = &self.copied {
-            let copy = base.join("copy");
-            prepared.left_out = copy::tree(root, &copy, &self.label, cancel)?;
+            let copy = private.path().join("copy");
+            left_out = copy::tree(root, &copy, &self.label, cancel)?;
             dir = copy.join(self.dir.strip_prefix(root).unwrap_or(Path::new("")));
-            prepared.copy = Some((copy, root.clone()));
+            copied = Some((copy, root.clone()));
         }
         let program = self.found.path.clone();
+        let prepared = Prepared { copy: copied, left_out, _private: private };
         Ok((Invocation { program, args, env, dir }, prepared))
     }
 }
@@ -191,7 +157,7 @@ impl Job {
 struct Prepared {
     copy: Option<(PathBuf, PathBuf)>,
     left_out: usize,
-    _private: TempDir,
+    _private: Private,
 }
 
 impl Prepared {
@@ -204,6 +170,44 @@ impl Prepared {
     }
 }
 
+/// What a run that ended by itself left, or the error of one that did not.
+pub(super) fn outcome(
+    result: std::result::Result<tool::Output, Failure>,
+    label: &str,
+    runner: &Runner,
+    restore: impl Fn(&str) -> String,
+) -> Result<tool::Output> {
+    Err(match result {
+        Ok(output) => return Ok(output),
+        Err(Failure::Cancelled) => {
+            Error::new(Exit::Interrupted, format!("interrupted while `{label}` ran"))
+        }
+        Err(Failure::TimedOut(stderr)) => said(
+            Error::manifest(format!(
+                "`{label}` did not end within {} and was stopped",
+                seconds(runner.timeout())
+            )),
+            restore(&tool::tail(&stderr, TAIL)),
+        ),
+        Err(Failure::TooMuch(limit)) => {
+            Error::manifest(format!("`{label}` printed more than {} MiB", limit >> 20))
+        }
+        Err(Failure::Io(e)) => {
+            Error::manifest(format!("`{label}` could not be run")).because(e.to_string())
+        }
+    })
+}
+
+/// The error of a run that ended with an exit code.
+pub(super) fn failed(
+    label: &str,
+    output: &tool::Output,
+    restore: impl Fn(&str) -> String,
+) -> Error {
+    let what = format!("`{label}` {}", tool::ending(output.status));
+    said(Error::manifest(what), restore(&tool::tail(&output.stderr, TAIL)))
+}
+
 fn said(error: Error, stderr: String) -> Error {
     if stderr.is_empty() { error } else { error.because(stderr) }
 }
@@ -213,12 +217,6 @@ fn seconds(duration: std::time::Duration) -> String {
         0 => format!("{} s", duration.as_secs()),
         _ => format!("{:.1} s", duration.as_secs_f64()),
     }
-}
-
-fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file =
-        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(content)
 }
 
 /// Refuses flags of `args` that are in `flags`; what is said of one is `why`.

@@ -68,6 +68,7 @@ pub(super) fn job(
         env: render.env.clone(),
         dir: path.to_owned(),
         copied: runs_helm(render).then(|| target.root.clone()),
+        renamed: Vec::new(),
         plugins: target.allow_plugins,
         label: format!("kustomize build {shown}"),
     })

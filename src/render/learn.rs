@@ -102,6 +102,13 @@ pub(super) fn values_file(path: &Path, scrubber: &Scrubber) {
     }
 }
 
+/// The same for the text of such a file.
+pub(super) fn values_text(text: &str, scrubber: &Scrubber) {
+    for document in yaml::load(text, "").unwrap_or_default() {
+        values("", &document.value, scrubber);
+    }
+}
+
 /// Learns the texts below a key that says that they are secret: helm's errors and warnings may
 /// quote them.
 pub(super) fn values(key: &str, value: &Value, scrubber: &Scrubber) {

@@ -1,33 +1,37 @@
 //! Tools as subprocesses → objects (design §4).
 
+mod charts;
 mod copy;
 mod find;
 mod helm;
 mod job;
 mod kustomize;
 mod learn;
+mod once;
 mod options;
 mod paths;
 mod plain;
+mod private;
 mod tool;
 mod version;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
+use self::charts::{Chart, Charts, Surroundings};
 use self::find::{Finder, Found, Tool};
 use self::job::{Job, Printed};
+use self::once::Once;
 use self::tool::Runner;
-use crate::config::{HelmRender, KustomizeRender, Render, Target, ValuesSource};
+use crate::config::{ChartSource, HelmRender, KustomizeRender, Render, Target, ValuesSource};
 use crate::error::{Error, Result};
 use crate::manifest::{self, Object, Scrubber, yaml};
 
+pub use charts::ChartUsed;
 pub use helm::Hook;
 pub use options::RenderOptions;
 
@@ -64,6 +68,8 @@ pub struct Rendered {
     pub hooks: Vec<Hook>,
     /// What rendered them; none for plain manifests.
     pub tool: Option<ToolUsed>,
+    /// The chart; none when helm did not render it, or when its Chart.yaml cannot be read.
+    pub chart: Option<ChartUsed>,
     /// What the tool said, and what is probably not meant. Scrubbed.
     pub warnings: Vec<String>,
     /// How long the target waited for it; identical renders are shared.
@@ -99,7 +105,8 @@ pub struct Renderer {
     scrubber: Scrubber,
     runner: Runner,
     finder: Finder,
-    shared: Mutex<HashMap<Key, Shared>>,
+    charts: Arc<Charts>,
+    shared: Once<Key, Output>,
 }
 
 /// What is the same for all targets that ask for it.
@@ -108,8 +115,6 @@ enum Key {
     Files(PathBuf, Vec<PathBuf>),
     Job(Job),
 }
-
-type Shared = Arc<OnceCell<Result<Arc<Output>>>>;
 
 /// What was read or printed, before anything of a target is done to it.
 #[derive(Debug)]
@@ -122,8 +127,23 @@ impl Renderer {
     /// The scrubber learns the values of all Secrets that are rendered; the token ends all tools.
     pub fn new(options: RenderOptions, scrubber: Scrubber, cancel: CancellationToken) -> Self {
         let runner = Runner::new(options.timeout, options.max_bytes, cancel);
-        let (finder, shared) = (Finder::default(), Mutex::default());
-        Renderer { options, scrubber, runner, finder, shared }
+        let (finder, charts, shared) = (Finder::default(), Arc::default(), Once::default());
+        Renderer { options, scrubber, runner, finder, charts, shared }
+    }
+
+    /// Another renderer that has rendered nothing yet. What was pulled stays: a range of versions
+    /// comes to the same version.
+    pub fn again(&self) -> Self {
+        let runner =
+            Runner::new(self.options.timeout, self.options.max_bytes, self.runner.cancel().clone());
+        Renderer {
+            options: self.options.clone(),
+            scrubber: self.scrubber.clone(),
+            runner,
+            finder: Finder::default(),
+            charts: Arc::clone(&self.charts),
+            shared: Once::default(),
+        }
     }
 
     /// The target's manifests. `capabilities` are those of its cluster; without them helm gets
@@ -162,7 +182,7 @@ impl Renderer {
 
     async fn plain(&self, target: &Target, listed: &[PathBuf]) -> Result<Rendered> {
         let key = Key::Files(target.root.clone(), listed.to_vec());
-        let output = self.once(key, async || {
+        let output = self.shared.get(key, async || {
             let (root, listed, options) =
                 (target.root.clone(), listed.to_vec(), self.options.clone());
             let scrubber = self.scrubber.clone();
@@ -223,20 +243,20 @@ impl Renderer {
             let what = format!("the file of `setFile: {key}`");
             set_file.push((key.clone(), self.inside(target, path, &what)?));
         }
-        let chart = self.inside(target, &render.chart, "the chart")?;
-        let shown = self.options.shown(&render.chart);
         let found = self.find(target, Tool::Helm, render.helm_version.as_deref()).await?;
-        let inputs = helm::Inputs { chart, values, set_file };
+        let chart = self.chart(target, &render.chart, &found).await?;
+        let inputs = helm::Inputs { chart: chart.path.clone(), values, set_file };
         let known = inputs.clone();
-        let job = helm::job(target, render, inputs, &shown, found.clone(), capabilities)?;
+        let job = helm::job(target, render, inputs, &chart, found.clone(), capabilities)?;
         // Values that are secret by the look of their keys: a guess, so it holds for helm's own
         // words alone, and not for the whole run.
         let guessed = || helm::secrets(render, &known);
         let output = self
             .job(job)
             .await
-            .map_err(|error| guessed().scrub_error(helm::hint(error, &shown)))?;
+            .map_err(|error| guessed().scrub_error(helm::hint(error, &chart.shown)))?;
         let mut rendered = rendered(&output, Some(&found));
+        rendered.chart.clone_from(&chart.used);
         if !rendered.warnings.is_empty() {
             let scrubber = guessed();
             rendered.warnings.iter_mut().for_each(|text| *text = scrubber.scrub(text));
@@ -252,6 +272,30 @@ impl Renderer {
         Ok(rendered)
     }
 
+    /// The chart as helm takes it: where it lies, or pulled.
+    async fn chart(
+        &self,
+        target: &Target,
+        source: &ChartSource,
+        found: &Found,
+    ) -> Result<Arc<Chart>> {
+        match source {
+            ChartSource::Local(path) => {
+                let shown = self.options.shown(path);
+                Ok(Arc::new(charts::local(self.inside(target, path, "the chart")?, shown)))
+            }
+            ChartSource::Remote(remote) => {
+                let around = Surroundings {
+                    options: &self.options,
+                    runner: &self.runner,
+                    scrubber: &self.scrubber,
+                    repositories: &target.chart_repositories,
+                };
+                self.charts.remote(remote, found, &around).await
+            }
+        }
+    }
+
     fn inside(&self, target: &Target, path: &Path, what: &str) -> Result<PathBuf> {
         paths::inside(&target.root, path, what, &self.options)
     }
@@ -261,40 +305,27 @@ impl Renderer {
     }
 
     async fn job(&self, job: Job) -> Result<Arc<Output>> {
-        self.once(Key::Job(job.clone()), async || {
-            let Printed { stdout, stderr } = job.run(&self.options, &self.runner).await?;
-            let (label, tool) = (job.label.clone(), job.found.tool);
-            let scrubber = self.scrubber.clone();
-            let objects = blocking(move || match tool {
-                Tool::Kustomize => decode(&stdout, &label, &scrubber),
-                Tool::Helm => {
-                    helm::with_templates(&stdout, &label, || decode(&stdout, &label, &scrubber))
-                }
+        self.shared
+            .get(Key::Job(job.clone()), async || {
+                let Printed { stdout, stderr } = job.run(&self.options, &self.runner).await?;
+                let (label, tool) = (job.label.clone(), job.found.tool);
+                let scrubber = self.scrubber.clone();
+                let objects = blocking(move || match tool {
+                    Tool::Kustomize => decode(&stdout, &label, &scrubber),
+                    Tool::Helm => {
+                        helm::with_templates(&stdout, &label, || decode(&stdout, &label, &scrubber))
+                    }
+                })
+                .await?;
+                // Only now, when the values of the Secrets are known.
+                let warnings = stderr
+                    .lines()
+                    .take(WARNINGS)
+                    .map(|line| format!("{}: {}", tool.name(), self.scrubber.scrub(bare(line))))
+                    .collect();
+                Ok(Output { objects, warnings })
             })
-            .await?;
-            // Only now, when the values of the Secrets are known.
-            let warnings = stderr
-                .lines()
-                .take(WARNINGS)
-                .map(|line| format!("{}: {}", tool.name(), self.scrubber.scrub(bare(line))))
-                .collect();
-            Ok(Output { objects, warnings })
-        })
-        .await
-    }
-
-    /// Does the work for the first target that asks; the others wait for it and get the same,
-    /// errors included.
-    async fn once(
-        &self,
-        key: Key,
-        work: impl AsyncFnOnce() -> Result<Output>,
-    ) -> Result<Arc<Output>> {
-        let cell = {
-            let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(shared.entry(key).or_default())
-        };
-        cell.get_or_init(async || work().await.map(Arc::new)).await.clone()
+            .await
     }
 }
 
@@ -307,6 +338,7 @@ fn rendered(output: &Output, found: Option<&Found>) -> Rendered {
             version: found.version.clone(),
             path: found.path.clone(),
         }),
+        chart: None,
         warnings: output.warnings.clone(),
         took: Duration::ZERO,
     }

@@ -73,7 +73,7 @@ pub(super) fn without_ambient(
     env: &BTreeMap<OsString, OsString>,
     keep_plugins: bool,
 ) -> BTreeMap<OsString, OsString> {
-    const DROPPED: [&str; 8] = [
+    const DROPPED: [&str; 11] = [
         "KUBECONFIG",
         "KUBERNETES_SERVICE_HOST",
         "KUBERNETES_SERVICE_PORT",
@@ -82,6 +82,9 @@ pub(super) fn without_ambient(
         "HELM_CACHE_HOME",
         "HELM_CONFIG_HOME",
         "HELM_DATA_HOME",
+        "HELM_CONTENT_CACHE",
+        "HELM_REPOSITORY_CACHE",
+        "HELM_REPOSITORY_CONFIG",
     ];
     let dropped = |name: &str| {
         DROPPED.contains(&name)

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use super::*;
-use crate::config::{AppName, ClusterSpec, Hooks, TargetName};
+use crate::config::{AppName, ChartSource, ClusterSpec, Hooks, TargetName};
 use crate::error::Exit;
 
 /// A repository with fake tools on PATH.
@@ -84,6 +84,7 @@ impl Bed {
             root: self.base.join("repo"),
             allow_plugins: false,
             tools: BTreeMap::new(),
+            chart_repositories: Vec::new(),
             provenance: BTreeMap::new(),
         }
     }
@@ -99,7 +100,7 @@ impl Bed {
     fn helm(&self) -> HelmRender {
         fs::create_dir_all(self.base.join("repo/chart")).unwrap();
         HelmRender {
-            chart: self.base.join("repo/chart"),
+            chart: ChartSource::Local(self.base.join("repo/chart")),
             release: "web".into(),
             helm_version: None,
             hooks: Hooks::Drop,

@@ -11,6 +11,7 @@ pub use super::tree::{LogReport, NodeReport, WarningReport};
 use crate::error::{Error, Exit, Location};
 use crate::manifest::ObjectId;
 use crate::plan::{Action, Counts, ObjectPlan, Retirement, TargetPlan};
+use crate::render::ChartUsed;
 
 /// What `mcd plan -o json` prints, and `mcd diff -o json`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -44,6 +45,9 @@ pub struct TargetPlanReport {
     /// The tool that rendered; none for plain manifests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolReport>,
+    /// The chart that was rendered; none without helm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chart: Option<ChartUsed>,
     /// The server's version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_version: Option<String>,
@@ -309,6 +313,7 @@ impl TargetPlanReport {
                 name: tool.name.to_string(),
                 version: tool.version.clone(),
             }),
+            chart: plan.chart.clone(),
             server_version: Some(plan.server_version.clone()),
             counts,
             changes: changed.map(ObjectReport::from).collect(),
@@ -329,6 +334,7 @@ impl TargetPlanReport {
             namespace: namespace.to_owned(),
             state: "failed".to_owned(),
             tool: None,
+            chart: None,
             server_version: None,
             counts: Counts::default(),
             changes: Vec::new(),

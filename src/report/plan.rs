@@ -142,6 +142,13 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
     if !text.is_empty() && target.counts.unchanged > 0 && verbose {
         let _ = writeln!(text, "  = {} unchanged", target.counts.unchanged);
     }
+    // Which one a version, or a range of them, came to.
+    if let Some(chart) = &target.chart
+        && let (Some(repository), Some(digest)) = (&chart.repository, &chart.digest)
+        && (verbose || !text.is_empty())
+    {
+        text.insert_str(0, &format!("  chart {chart} of {repository}\n        {digest}\n"));
+    }
     text
 }
 

@@ -20,6 +20,7 @@ use crate::fleet::{DEFAULT_CLUSTERS, Fleet};
 use crate::kubeconfig::{self, Context};
 use crate::process::Process;
 use crate::progress::wait_for;
+use crate::registry::Registry;
 use crate::tools::{Binaries, path_with};
 
 /// The label of namespaces that tests made.
@@ -93,6 +94,20 @@ impl Bed {
     /// The value of `MCD_TOOLS`: `<tool>/<version>/<tool>` with kustomize 5.8.2 and 5.4.3, helm 3.22.0 and 4.3.1, kubectl.
     pub fn tools_dir(&self) -> &Path {
         self.fleet.tools()
+    }
+
+    /// The bed's helm of this version, `3.22.0` or `4.3.1`.
+    pub fn helm(&self, version: &str) -> PathBuf {
+        self.tools_dir().join("helm").join(version).join("helm")
+    }
+
+    /// An empty registry for images and charts, of the test's own. It ends when it is dropped.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn registry(&self) -> Registry {
+        let started = self.fleet.binaries.path("registry").and_then(Registry::start);
+        started.unwrap_or_else(|e| panic!("no registry: {e}"))
     }
 
     /// PATH with the bed's `kubectl` first.

@@ -40,6 +40,7 @@ module!(KUSTOMIZE_5_8, "kustomize-5.8.2");
 module!(KUSTOMIZE_5_4, "kustomize-5.4.3");
 module!(HELM_3, "helm-3");
 module!(HELM_4, "helm-4");
+module!(REGISTRY, "registry");
 
 /// One binary: where it comes from and how its version is asked.
 struct Binary {
@@ -61,7 +62,7 @@ const KUBERNETES_VERSION: &[&str] = &[
     "k8s.io/component-base/version.gitMinor=36",
 ];
 
-static BINARIES: [Binary; 10] = [
+static BINARIES: [Binary; 11] = [
     kubernetes("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
     kubernetes("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
     kubernetes("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
@@ -102,6 +103,16 @@ static BINARIES: [Binary; 10] = [
         "helm.sh/helm/v4/cmd/helm",
         &["helm.sh/helm/v4/internal/version.version=v4.3.1"],
     ),
+    // Knows no version of its own: only what was built here is used.
+    Binary {
+        module: &REGISTRY,
+        name: "registry",
+        version: "0.22.1",
+        package: "github.com/google/go-containerregistry/cmd/registry",
+        set: &[],
+        ask: &["-version"],
+        is_tool: false,
+    },
 ];
 
 const fn kubernetes(name: &'static str, package: &'static str) -> Binary {

@@ -7,6 +7,7 @@
 mod adopt;
 mod apply;
 mod conflicts;
+mod charts;
 mod crash;
 mod delete;
 mod discovery;

@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::render::ChartUsed;
+
 /// Who ran mcd, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -83,6 +85,9 @@ pub struct About {
     /// What rendered it; none for plain manifests.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tool: Option<ToolUsed>,
+    /// The chart that it was rendered from; none without helm.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub chart: Option<ChartUsed>,
     /// The version of mcd.
     pub mcd: String,
     /// Resolved variables.

@@ -16,6 +16,7 @@ pub(super) fn about() -> About {
         who: Who { user: "alice".into(), host: "laptop".into(), ci: None },
         commit: Some(Commit { id: "1a2b3c4d5e6f".repeat(3), dirty: Some(true) }),
         tool: Some(ToolUsed { name: "kustomize".into(), version: "5.8.2".into() }),
+        chart: None,
         mcd: "0.1.0".into(),
         vars: [("tag".to_owned(), "1.4.2".into())].into(),
     }

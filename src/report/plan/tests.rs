@@ -7,6 +7,7 @@ use super::*;
 use crate::error::{Error, Location};
 use crate::manifest::ObjectId;
 use crate::plan::Counts;
+use crate::render::ChartUsed;
 use crate::report::model::{DeployerReport, FieldReport, RevertReport, ToolReport};
 
 fn id(kind: &str, name: &str) -> ObjectId {
@@ -152,6 +153,18 @@ fn an_adoption() {
         kept: vec![(&id("ConfigMap", "old")).into()],
     }];
     assert_snapshot!(shown(&report(vec![one]), Some(80)));
+}
+
+#[test]
+fn a_chart_that_was_pulled() {
+    let mut pulled = target("us-east", "changes", vec![image()]);
+    pulled.chart = Some(ChartUsed {
+        name: "web".into(),
+        version: "1.2.3".into(),
+        repository: Some("https://charts.example.com".into()),
+        digest: Some(format!("sha256:{}", "0a".repeat(32))),
+    });
+    assert_snapshot!(shown(&report(vec![pulled]), Some(80)));
 }
 
 #[test]
