@@ -121,6 +121,8 @@ pub enum Verb {
     Created,
     /// It was changed.
     Configured,
+    /// It was deleted and made anew.
+    Recreated,
     /// Nothing had to be written.
     Unchanged,
     /// It is gone, or on its way.
@@ -133,6 +135,7 @@ impl Verb {
         match self {
             Verb::Created => "created",
             Verb::Configured => "configured",
+            Verb::Recreated => "recreated",
             Verb::Unchanged => "unchanged",
             Verb::Deleted => "deleted",
         }

@@ -9,17 +9,18 @@ use super::job::Job;
 use super::observe::{PlanOptions, Settled};
 use super::unserved;
 use crate::cluster::state::{APP_LABEL, Record};
-use crate::cluster::{Apply, CallError, CallErrorKind, FieldConflict, Refusal, Resource};
+use crate::cluster::{CallErrorKind, FieldConflict, Refusal, Resource};
 use crate::diff::{ObjectDiff, object_diff};
 use crate::error::Error;
 use crate::manifest::ObjectId;
 use crate::ownership::{
-    FieldPath, Judgement, Key, OUR_PREFIX, Policy, Stop, entries, helm_release, judge,
-    keep_selector, left_to_others, live_digest, manifest_digest, omit, our_entry, predict_take,
+    Digest, FieldPath, Judgement, Key, OUR_PREFIX, Policy, Stop, entries, judge, keep,
+    keep_selector, leave_out, left_to_others, live_digest, manifest_digest, omit, our_entry,
+    remove_path,
 };
 use crate::plan::{
-    Action, Basis, CONFIG_HASH, ObjectPlan, Ownership, Prepared, Unverified, config_hash,
-    pod_template, referenced_configs, set_config_hash,
+    Action, Basis, CONFIG_HASH, Handling, ObjectPlan, Ownership, Prepared, Unverified, anew,
+    config_hash, moves_traffic, pod_template, referenced_configs, set_config_hash,
 };
 
 /// What all objects of a target are judged against.
@@ -34,8 +35,8 @@ pub(super) struct Scene {
     pub(super) live: BTreeMap<ObjectId, Value>,
     /// Objects that were fetched by name: those of them that are not in `live` do not exist.
     pub(super) looked_up: BTreeSet<ObjectId>,
-    /// Workloads whose replicas an autoscaler decides.
-    pub(super) scaled: BTreeSet<ObjectId>,
+    /// Fields that are left to others: replicas that an autoscaler decides, and what `ignore:` names.
+    pub(super) leaves: BTreeMap<ObjectId, Vec<FieldPath>>,
     /// Namespaces that this apply makes.
     pub(super) namespaces: BTreeSet<String>,
     /// Those of them that were made before everything else: state had to go into them.
@@ -75,6 +76,12 @@ pub(super) async fn assess(scene: &Scene, prepared: &Prepared) -> Result<Assesse
     let Some(resource) = &prepared.resource else {
         return Ok(scene.not_served_yet(prepared));
     };
+    // Whether it is there decides all, and a dry run of something else may not tell.
+    let by_name = prepared.handling == Handling::CreateOnly;
+    if live.is_none() && by_name && !scene.looked_up.contains(id) {
+        let live = scene.job.get(resource, id).await?;
+        return scene.assess_with(prepared, resource, live.as_ref()).await;
+    }
     if live.is_none() && !scene.looked_up.contains(id) {
         // Never seen: the dry run says whether it exists.
         return match scene.create(prepared, resource).await? {
@@ -147,19 +154,20 @@ impl Scene {
         resource: &Resource,
     ) -> Result<Option<Assessed>, Error> {
         let config = self.config(prepared, None).await?;
-        let mut manifest = prepared.object.value.clone();
-        if let Some(config) = &config {
-            set_config_hash(&mut manifest, &config.hash);
-        }
-        let mut plan = self.blank(prepared, Some(resource), manifest);
+        let mut plan = self.blank(prepared, Some(resource), whole(prepared, config.as_ref()));
         match self.dry_run(resource, &plan.id, &plan.manifest, false).await {
             Ok(answer) if !answer.created => return Ok(None),
             Ok(answer) => {
                 plan.warnings.extend(answer.warnings.iter().map(|w| self.job.scrubber.scrub(w)));
+                if let Some(error) = self.kept_whole(&plan, &answer.object) {
+                    plan.action = Action::Refused(error);
+                }
             }
             Err(error) => match &error.kind {
-                // Somebody's fields conflict, so it exists.
-                CallErrorKind::Refused(Refusal::Conflict(_)) => return Ok(None),
+                // Somebody's fields conflict, or cannot be changed, so it exists.
+                CallErrorKind::Refused(Refusal::Conflict(_) | Refusal::Immutable { .. }) => {
+                    return Ok(None);
+                }
                 _ => self.refuse(&mut plan, error)?,
             },
         }
@@ -177,41 +185,55 @@ impl Scene {
         resource: &Resource,
         live: &Value,
     ) -> Result<Assessed, Error> {
-        let id = &prepared.object.id;
+        if prepared.handling == Handling::CreateOnly {
+            return Ok(self.as_it_exists(prepared, resource, live));
+        }
         let config = self.config(prepared, Some(live)).await?;
-        let mut manifest = prepared.object.value.clone();
-        let replicas = FieldPath::fields(&["spec", "replicas"]);
-        let scaled = self.scaled.contains(id);
-        if scaled && let Some(spec) = manifest.get_mut("spec").and_then(Value::as_object_mut) {
-            spec.remove("replicas");
-        }
-        if let Some(config) = config.as_ref().filter(|c| c.always) {
-            set_config_hash(&mut manifest, &config.hash);
-        }
+        let always = config.as_ref().filter(|config| config.always);
+        let mut manifest = whole(prepared, always);
         omit(&mut manifest, &left_to_others(live, &self.policy));
         let kept = keep_selector(&mut manifest, live);
         let mut plan = self.blank(prepared, Some(resource), manifest);
+        leave_out(&mut plan.manifest, &plan.leaves, live);
         plan.ownership.kept = kept;
         plan.basis = Basis::of(Some(live));
-        if live["metadata"]["deletionTimestamp"].is_string() {
+        let judged = self.judge(live, &[], plan.handling);
+        let going = live["metadata"]["deletionTimestamp"].is_string();
+        let theirs = self.other_application(live).is_some() || judged.is_stopped();
+        if going && plan.handling == Handling::Recreate && !theirs {
+            self.anew(&mut plan, prepared, live, config.as_ref(), "it is being deleted");
+            return Ok(Assessed { plan, settled: None, config });
+        }
+        if going {
             plan.action = Action::Terminating(finalizers(live));
             return Ok(Assessed { plan, settled: None, config });
         }
-        let manager = self.job.names.manager.as_str();
-        if scaled && our_entry(live, manager).is_some_and(|own| own.fields.covers(&replicas)) {
-            plan.ownership.relinquish.push(replicas.clone());
+        if let Some(own) = our_entry(live, &self.job.names.manager) {
+            let given_up = plan.leaves.iter().filter_map(|path| own.fields.spelled(path));
+            plan.ownership.relinquish = given_up.collect();
         }
-        let quiet = judge(live, manager, &[], &self.policy);
         if !self.options.verify
-            && let Some(settled) = self.settled_before(&plan, live, &quiet)
+            && let Some(settled) = self.settled_before(&plan, live, &judged)
         {
             return Ok(Assessed { plan, settled: Some(settled), config });
         }
         let mut owned = self.ask(&mut plan, resource, live).await?;
+        if let Action::Recreate(why) = &plan.action {
+            let why = why.clone();
+            let stop: Vec<Stop> =
+                judged.stop.into_iter().chain(self.other_application(live)).collect();
+            if stop.is_empty() {
+                self.anew(&mut plan, prepared, live, config.as_ref(), &why);
+            } else {
+                plan.action = Action::Stopped(stop);
+            }
+            return Ok(Assessed { plan, settled: None, config });
+        }
         let template_changes = changes_template(&plan.diff);
         if let Some(config) = config.as_ref().filter(|c| !c.always && template_changes) {
             set_config_hash(&mut plan.manifest, &config.hash);
-            plan.digest = manifest_digest(&self.key, &plan.manifest);
+            leave_out(&mut plan.manifest, &plan.leaves, live);
+            plan.digest = self.digest(&plan.manifest, &plan.leaves);
             owned = self.ask(&mut plan, resource, live).await?;
         }
         let settled = matches!(plan.action, Action::Unchanged).then(|| {
@@ -223,144 +245,66 @@ impl Scene {
         Ok(Assessed { plan, settled, config })
     }
 
-    /// Asks the server what an apply would change, and fills the plan in. Says whether we own just
-    /// what we would own after it.
-    async fn ask(
-        &self,
-        plan: &mut ObjectPlan,
-        resource: &Resource,
-        live: &Value,
-    ) -> Result<bool, Error> {
-        let manager = self.job.names.manager.as_str();
-        plan.warnings.clear();
-        plan.ownership.force = false;
-        let mut conflicts: Vec<FieldConflict> = Vec::new();
-        let mut answer = match self.dry_run(resource, &plan.id, &plan.manifest, false).await {
-            Ok(answer) => Some(answer),
-            Err(CallError { kind: CallErrorKind::Refused(Refusal::Conflict(found)), .. }) => {
-                conflicts = found;
-                None
-            }
-            Err(error) => {
-                self.refuse(plan, error)?;
-                return Ok(false);
-            }
-        };
-        if answer.is_none() {
-            plan.ownership.force = true;
-            match self.dry_run(resource, &plan.id, &plan.manifest, true).await {
-                Ok(forced) => answer = Some(forced),
-                Err(error) => {
-                    self.refuse(plan, error)?;
-                    return Ok(false);
-                }
-            }
+    /// The plan of an object that is only made, never changed. Ours is what our own run has made.
+    fn as_it_exists(&self, prepared: &Prepared, resource: &Resource, live: &Value) -> Assessed {
+        let mut plan = self.blank(prepared, Some(resource), prepared.object.value.clone());
+        plan.basis = Basis::of(Some(live));
+        if live["metadata"]["deletionTimestamp"].is_string() {
+            plan.action = Action::Terminating(finalizers(live));
         }
-        let Some(answer) = answer else { return Ok(false) };
-        plan.warnings.extend(answer.warnings.iter().map(|w| self.job.scrubber.scrub(w)));
-        let mut after = answer.object;
-        // Of an object without managedFields the server makes the owner up, for the apply.
-        let made_up = entries(live).is_empty().then(|| after.clone());
-        let before = made_up.as_ref().unwrap_or(live);
-        let Judgement { take, revert, mut stop, adopt, marks, .. } =
-            judge(before, manager, &conflicts, &self.policy);
-        stop.extend(self.other_application(live));
-        let ours = |object: &Value| our_entry(object, manager).map(|own| own.fields);
-        let owned = ours(&after) == ours(live);
-        plan.ownership.helm_release = if adopt.is_empty() { None } else { helm_release(live) };
-        plan.ownership.adopt = adopt;
-        plan.ownership.marks = marks;
-        let taken = (take.as_slice(), plan.ownership.marks.as_slice());
-        if !taken.0.is_empty() || !taken.1.is_empty() {
-            match self.predict(plan, resource, before, &after, taken).await {
-                Ok(predicted) => after = predicted,
-                Err(error) => {
-                    self.refuse(plan, error)?;
-                    return Ok(false);
-                }
-            }
-            let all = entries(before);
-            let taken = all.iter().filter(|entry| take.contains(&entry.index));
-            let replicas = FieldPath::fields(&["spec", "replicas"]);
-            let mut with_replicas = false;
-            plan.ownership.take = taken
-                .inspect(|entry| with_replicas |= entry.fields.covers(&replicas))
-                .map(|entry| entry.who())
-                .collect();
-            // What is taken and then omitted would be reset; so it is given up in between.
-            if plan.autoscaled && with_replicas && plan.ownership.relinquish.is_empty() {
-                plan.ownership.relinquish.push(replicas);
-            }
-        }
-        if self.scaled.contains(&plan.id)
-            && let (Some(count), Some(spec)) =
-                (live["spec"].get("replicas"), after.get_mut("spec").and_then(Value::as_object_mut))
-        {
-            // Given up before the apply, so the value stays (A5.4).
-            spec.insert("replicas".into(), count.clone());
-        }
-        plan.ownership.reverts = revert;
-        plan.diff = self.diff(&plan.id, Some(live), Some(&after));
-        plan.after_health = crate::plan::moves_traffic(&plan.gvk, &plan.diff);
-        plan.action = if !stop.is_empty() {
-            Action::Stopped(stop)
-        } else if plan.diff.changes.is_empty()
-            && plan.ownership.take.is_empty()
-            && plan.ownership.marks.is_empty()
-            && plan.ownership.relinquish.is_empty()
-        {
-            Action::Unchanged
-        } else {
-            Action::Change
-        };
-        Ok(owned)
+        // A run that died before it knew the uid made it.
+        let member = self.record.as_ref().and_then(|record| record.inventory.get(&plan.id));
+        let ours = our_entry(live, &self.job.names.manager).is_some();
+        let made = member.is_some_and(|member| member.uid.is_none() && ours);
+        Assessed { plan, settled: made.then_some(Settled { live: None }), config: None }
     }
 
-    /// What the object will be after a take and the apply: by a PUT dry run of the prediction, so
-    /// that defaults and admission show too (A3.8).
-    async fn predict(
+    /// Fills in the plan of an object that is deleted and made anew. What is left to others starts
+    /// as it is now: an autoscaler's replicas do not fall to the manifest's.
+    fn anew(
         &self,
-        plan: &ObjectPlan,
-        resource: &Resource,
+        plan: &mut ObjectPlan,
+        prepared: &Prepared,
         live: &Value,
-        answer: &Value,
-        (take, marks): (&[usize], &[FieldPath]),
-    ) -> Result<Value, CallError> {
-        let manager = self.job.names.manager.as_str();
-        // Only these refuse a PUT without it; elsewhere a controller's write would be a conflict.
-        let keep = plan.gvk.group.contains('.') || plan.gvk.kind == "PodDisruptionBudget";
-        let mut predicted = predict_take(live, answer, take, marks, manager, keep);
-        if self.scaled.contains(&plan.id)
-            && let (Some(count), Some(spec)) = (
-                live["spec"].get("replicas"),
-                predicted.get_mut("spec").and_then(Value::as_object_mut),
-            )
-        {
-            spec.insert("replicas".into(), count.clone());
+        config: Option<&UsedConfig>,
+        why: &str,
+    ) {
+        plan.manifest = whole(prepared, config);
+        plan.digest = self.digest(&plan.manifest, &plan.leaves);
+        keep(&mut plan.manifest, &plan.leaves, live);
+        let own = our_entry(live, &self.job.names.manager).map(|own| own.fields);
+        let after = anew(live, &plan.manifest, &own.unwrap_or_default());
+        plan.diff = self.diff(&plan.id, Some(live), Some(&after));
+        plan.after_health = moves_traffic(&plan.gvk, &plan.diff);
+        plan.ownership = Ownership::default();
+        plan.action = Action::Recreate(why.to_owned());
+        plan.unverified = Some(Unverified {
+            reason: "the server cannot check it while the object exists".to_owned(),
+            blocks_apply: false,
+        });
+        if plan.gvk.kind == "PersistentVolumeClaim" {
+            plan.warnings.push("the data of the claim goes with it".to_owned());
         }
-        let id = &plan.id;
-        let put = self.job.cluster.replace(
-            resource,
-            id.namespace.as_deref(),
-            &id.name,
-            &predicted,
-            manager,
-            true,
-        );
-        match put.await {
-            // The prediction alone is nearly as good; a conflict with a controller's write, or a
-            // missing right to update, must not hide it.
-            Err(error)
-                if matches!(error.refusal(), Some(Refusal::Moved | Refusal::Forbidden { .. })) =>
-            {
-                Ok(predicted)
-            }
-            put => put,
+    }
+
+    /// What is done about the other managers of an object.
+    pub(super) fn judge(
+        &self,
+        live: &Value,
+        conflicts: &[FieldConflict],
+        handling: Handling,
+    ) -> Judgement {
+        let manager = self.job.names.manager.as_str();
+        if handling == Handling::Replace {
+            let policy = Policy { force_conflicts: true, ..self.policy.clone() };
+            judge(live, manager, conflicts, &policy).replacing(live)
+        } else {
+            judge(live, manager, conflicts, &self.policy)
         }
     }
 
     /// An object that says by its label, and by nothing else, that it is another application's.
-    fn other_application(&self, live: &Value) -> Option<Stop> {
+    pub(super) fn other_application(&self, live: &Value) -> Option<Stop> {
         let names = &self.job.names;
         let label = live["metadata"]["labels"][APP_LABEL].as_str()?;
         let others = label != names.app_label
@@ -372,18 +316,6 @@ impl Scene {
             why: format!("its label `{APP_LABEL}` says that it belongs to `{label}`"),
             how: "an object belongs to one application: leave it out of one of the two".to_owned(),
         })
-    }
-
-    async fn dry_run(
-        &self,
-        resource: &Resource,
-        id: &ObjectId,
-        manifest: &Value,
-        force: bool,
-    ) -> Result<crate::cluster::Applied, CallError> {
-        let manager = self.job.names.manager.as_str();
-        let how = Apply { manager, force, dry_run: true };
-        self.job.cluster.apply(resource, id.namespace.as_deref(), &id.name, manifest, how).await
     }
 
     /// What is known of the object, if the digests say that nothing would change (A1.5).
@@ -409,34 +341,6 @@ impl Scene {
 
     fn settled(&self, live: &Value) -> Settled {
         Settled { live: live_digest(&self.key, live, &self.job.names.manager) }
-    }
-
-    /// Files a refusal: of the object, or of our means to ask.
-    fn refuse(&self, plan: &mut ObjectPlan, error: CallError) -> Result<(), Error> {
-        let CallErrorKind::Refused(refusal) = &error.kind else {
-            return Err(self.job.failed(error, Some(&plan.id)));
-        };
-        let here = plan.id.namespace.as_deref().is_some_and(|ns| self.namespaces.contains(ns));
-        match refusal {
-            Refusal::MissingNamespace { .. } if here => {
-                plan.unverified = Some(Unverified {
-                    reason: "its namespace does not exist yet".to_owned(),
-                    blocks_apply: false,
-                });
-                plan.action = Action::Create;
-            }
-            Refusal::Forbidden { .. } => {
-                let error = self.job.failed(error, Some(&plan.id));
-                plan.unverified =
-                    Some(Unverified { reason: error.message().to_owned(), blocks_apply: true });
-                plan.action = match plan.basis.uid {
-                    Some(_) => Action::Change,
-                    None => Action::Create,
-                };
-            }
-            _ => plan.action = Action::Refused(self.job.failed(error, Some(&plan.id))),
-        }
-        Ok(())
     }
 
     /// The plan of an object whose API does not answer: nobody can say what would become of it.
@@ -465,6 +369,7 @@ impl Scene {
         resource: Option<&Resource>,
         manifest: Value,
     ) -> ObjectPlan {
+        let leaves = self.leaves.get(&prepared.object.id).cloned().unwrap_or_default();
         ObjectPlan {
             id: prepared.object.id.clone(),
             gvk: prepared.object.gvk.clone(),
@@ -474,17 +379,35 @@ impl Scene {
             after_health: false,
             action: Action::Unchanged,
             diff: ObjectDiff::default(),
-            digest: manifest_digest(&self.key, &manifest),
+            digest: self.digest(&manifest, &leaves),
             manifest,
             basis: Basis::default(),
             ownership: Ownership::default(),
-            autoscaled: self.scaled.contains(&prepared.object.id),
+            handling: prepared.handling,
+            leaves,
             unverified: None,
             warnings: Vec::new(),
         }
     }
 
-    fn diff(&self, id: &ObjectId, live: Option<&Value>, after: Option<&Value>) -> ObjectDiff {
+    /// The digest of what of a manifest stays ours.
+    fn digest(&self, manifest: &Value, leaves: &[FieldPath]) -> Digest {
+        if leaves.is_empty() {
+            return manifest_digest(&self.key, manifest);
+        }
+        let mut manifest = manifest.clone();
+        for path in leaves {
+            remove_path(&mut manifest, path);
+        }
+        manifest_digest(&self.key, &manifest)
+    }
+
+    pub(super) fn diff(
+        &self,
+        id: &ObjectId,
+        live: Option<&Value>,
+        after: Option<&Value>,
+    ) -> ObjectDiff {
         object_diff(id, live, after)
     }
 
@@ -557,6 +480,15 @@ impl Scene {
         }
         Ok(false)
     }
+}
+
+/// All of a manifest, with the hash of the configuration that its pods use.
+fn whole(prepared: &Prepared, config: Option<&UsedConfig>) -> Value {
+    let mut manifest = prepared.object.value.clone();
+    if let Some(config) = config {
+        set_config_hash(&mut manifest, &config.hash);
+    }
+    manifest
 }
 
 fn finalizers(live: &Value) -> Vec<String> {

@@ -100,7 +100,7 @@ pub struct Condemned {
     pub resource: Resource,
     /// Its uid, which is the precondition of the DELETE.
     pub uid: String,
-    rank: i64,
+    pub(super) rank: i64,
 }
 
 /// Reads what a delete would do. Only what the inventory has goes: with the same uid or, where the
@@ -137,7 +137,7 @@ pub async fn deletion_plan(job: &Job, options: &DeleteOptions) -> Result<Deletio
         let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
         let kept = if let Some(flag) = options.guard(id) {
             Some(format!("deleted only with {flag}"))
-        } else if live["metadata"]["annotations"]["mcd.dev/protect"] == "true" {
+        } else if plan::is_protected(&live) {
             Some("protected by the annotation mcd.dev/protect".to_owned())
         } else {
             match &member.uid {
@@ -328,7 +328,11 @@ async fn delete_objects(
 
 /// Waits until the objects of a rank are gone. What still blocks after `timeout` is named with its
 /// finalizers.
-async fn until_gone(job: &Job, rank: &[Condemned], timeout: Duration) -> Result<(), Error> {
+pub(super) async fn until_gone(
+    job: &Job,
+    rank: &[Condemned],
+    timeout: Duration,
+) -> Result<(), Error> {
     let deadline = Instant::now() + timeout;
     let mut pause = Duration::from_millis(50);
     for c in rank {

@@ -19,7 +19,7 @@ use crate::cluster::{Apply, CallErrorKind, Refusal};
 use crate::error::{Error, Exit};
 use crate::event::{Phase, Verb};
 use crate::manifest::{Object, ObjectId};
-use crate::plan::{Action, ObjectPlan, Prepared, TargetPlan};
+use crate::plan::{Action, Handling, ObjectPlan, Prepared, TargetPlan};
 use crate::render::Rendered;
 
 /// The field manager of namespaces that are made on the way.
@@ -139,7 +139,16 @@ async fn run(
     };
     fence.check()?;
     let mut staged = job.store.stage(release, Some(&record), &listed).await?;
-    record.intend(observed.scene.prepared.iter().map(|p| &p.object));
+    // What was there and is only made when it is absent is somebody else's.
+    let theirs = |p: &&Prepared| {
+        let id = &p.object.id;
+        p.handling == Handling::CreateOnly
+            && plan.objects.iter().any(|o| o.id == *id && o.basis.uid.is_some())
+            && !record.inventory.contains_key(id)
+    };
+    let ours: Vec<&Object> =
+        observed.scene.prepared.iter().filter(|p| !theirs(p)).map(|p| &p.object).collect();
+    record.intend(ours);
     // A workload whose configuration changes and that did not know of one: should the run die
     // between the two writes, the next one finds a hash that is not the right one.
     for (id, _) in observed.configs.iter().filter(|(_, config)| config.always) {

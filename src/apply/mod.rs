@@ -3,12 +3,14 @@
 
 mod adopt;
 mod around;
+mod ask;
 mod assess;
 mod delete;
 mod execute;
 mod fleet;
 mod job;
 mod observe;
+mod recreate;
 mod references;
 mod status;
 mod tree;

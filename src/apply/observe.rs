@@ -16,8 +16,8 @@ use crate::cluster::{CallErrorKind, Discovery, Lookup, Refusal, Resource};
 use crate::error::Error;
 use crate::event::Phase;
 use crate::manifest::{Object, ObjectId};
-use crate::ownership::{Digest, Policy, autoscaled};
-use crate::plan::{Action, ObjectPlan, Prepared, TargetPlan, prepare};
+use crate::ownership::{Digest, FieldPath, Policy, autoscaled};
+use crate::plan::{Action, Handling, ObjectPlan, Prepared, TargetPlan, prepare};
 use crate::render::Rendered;
 
 /// How many calls of one target's reading are under way at once; the client bounds them too.
@@ -106,8 +106,11 @@ pub async fn observe(
         .iter()
         .cloned()
         .partition(|object| discovery.lookup(&object.gvk) == Lookup::Unavailable);
-    let mut prepared = prepare(visible, &job.target, label, resolve)
+    let prepared = prepare(visible, &job.target, label, resolve)
         .map_err(|errors| errors.into_iter().flat_map(one).collect::<Vec<_>>())?;
+    let (ignored, mut prepared): (Vec<Prepared>, Vec<Prepared>) =
+        prepared.into_iter().partition(|p| p.handling == Handling::Ignore);
+    let mut ignored: Vec<ObjectId> = ignored.into_iter().map(|p| p.object.id).collect();
 
     let inventory = record.as_ref().map(|(record, _)| &record.inventory);
     let mut places: BTreeSet<Place> = prepared
@@ -145,6 +148,10 @@ pub async fn observe(
     });
     for object in hidden {
         let hidden = unserved::prepare(object, &job.target, inventory);
+        if hidden.handling == Handling::Ignore {
+            ignored.push(hidden.object.id);
+            continue;
+        }
         down.insert(hidden.object.id.clone());
         prepared.push(hidden);
     }
@@ -170,6 +177,7 @@ pub async fn observe(
     live.extend(fetched.into_iter().filter_map(|(id, object)| Some((id, object?))));
 
     let scaled = autoscaled(prepared.iter().map(|p| &p.object.value), &autoscalers);
+    let leaves = left_to_others(&prepared, &scaled);
     let namespaces = prepared
         .iter()
         .filter(|p| p.object.gvk.group.is_empty() && p.object.gvk.kind == "Namespace")
@@ -185,7 +193,7 @@ pub async fn observe(
         server: version.clone(),
         live,
         looked_up,
-        scaled,
+        leaves,
         namespaces,
         made: BTreeSet::new(),
         down,
@@ -225,7 +233,7 @@ pub async fn observe(
         .into_iter()
         .flatten()
         .map(|(id, _)| id)
-        .filter(|id| !desired.contains(id))
+        .filter(|id| !desired.contains(id) && !ignored.contains(id))
         .cloned()
         .partition(|id| scene.live.contains_key(id) || !resources.contains_key(id));
     let mut warnings = rendered.warnings.clone();
@@ -238,7 +246,15 @@ pub async fn observe(
     let known = record.as_ref().map(|(record, _)| record);
     let retires = adopt::retirements(job, &discovery, known, &objects, &mut warnings).await;
     let retires = retires.map_err(one)?;
-    let unfinished = unfinished(record.as_ref().map(|(record, _)| record), &objects, &gone);
+    let unfinished =
+        unfinished(record.as_ref().map(|(record, _)| record), &objects, &gone, &ignored);
+    let exists = objects
+        .iter()
+        .filter(|o| o.handling == Handling::CreateOnly && matches!(o.action, Action::Unchanged));
+    let untouched = exists
+        .map(|o| (o.id.clone(), o.handling))
+        .chain(ignored.into_iter().map(|id| (id, Handling::Ignore)))
+        .collect();
     let plan = TargetPlan {
         target: job.target.name.clone(),
         tool: rendered.tool.clone(),
@@ -247,6 +263,7 @@ pub async fn observe(
         objects,
         left,
         retires,
+        untouched,
         hooks: rendered.dropped_hooks(),
         warnings,
         unfinished,
@@ -263,6 +280,18 @@ fn policy(job: &Job, options: PlanOptions) -> Policy {
     policy
 }
 
+/// The fields of each object that are left to others.
+fn left_to_others(
+    prepared: &[Prepared],
+    scaled: &BTreeSet<ObjectId>,
+) -> BTreeMap<ObjectId, Vec<FieldPath>> {
+    let mut leaves: BTreeMap<ObjectId, Vec<FieldPath>> = BTreeMap::new();
+    for id in prepared.iter().map(|p| &p.object.id).filter(|id| scaled.contains(*id)) {
+        leaves.entry(id.clone()).or_default().push(FieldPath::fields(&["spec", "replicas"]));
+    }
+    leaves
+}
+
 /// Drops the managedFields of an object whose owners were looked at.
 pub(super) fn forget_managers(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -275,6 +304,7 @@ fn unfinished(
     record: Option<&Record>,
     objects: &[ObjectPlan],
     gone: &[ObjectId],
+    ignored: &[ObjectId],
 ) -> Option<String> {
     let Some(record) = record else {
         return Some("the target has no record yet".to_owned());
@@ -295,7 +325,14 @@ fn unfinished(
     if let Some(id) = gone.first() {
         return Some(format!("{id} is in the inventory and gone from the cluster"));
     }
-    let strange = objects.iter().filter(|o| matches!(o.action, Action::Unchanged)).find(|o| {
+    if let Some(id) = ignored.iter().find(|id| record.inventory.contains_key(*id)) {
+        return Some(format!("{id} is in the inventory and is ignored from now on"));
+    }
+    // What is only made when it is absent may be somebody else's.
+    let settled = |o: &&ObjectPlan| {
+        matches!(o.action, Action::Unchanged) && o.handling != Handling::CreateOnly
+    };
+    let strange = objects.iter().filter(settled).find(|o| {
         let known = record.inventory.get(&o.id).map(|member| member.uid.as_ref());
         // A Job that is done has no live object, and keeps what is known of it.
         o.basis.uid.is_some() && known != Some(o.basis.uid.as_ref())

@@ -10,7 +10,7 @@ use super::observe::PARALLEL;
 use super::wait::core;
 use crate::cluster::{Discovery, Resource};
 use crate::manifest::ObjectId;
-use crate::plan::{Action, ObjectPlan, references};
+use crate::plan::{ObjectPlan, references};
 
 /// A warning for each reference of an object that is created or changed, to something that is
 /// neither in the set nor in the cluster. What may not be read is not warned about.
@@ -21,7 +21,7 @@ pub(super) async fn missing(
 ) -> Vec<String> {
     let own: BTreeSet<&ObjectId> = objects.iter().map(|o| &o.id).collect();
     let mut wanted: BTreeMap<ObjectId, BTreeSet<String>> = BTreeMap::new();
-    for object in objects.iter().filter(|o| matches!(o.action, Action::Create | Action::Change)) {
+    for object in objects.iter().filter(|o| o.action.writes()) {
         let namespace = object.id.namespace.as_deref().unwrap_or_default();
         for id in references(&object.gvk, &object.manifest, namespace) {
             if !own.contains(&id) {

@@ -10,7 +10,7 @@ use crate::cluster::state::Member;
 use crate::config::Target;
 use crate::error::{Error, Exit};
 use crate::manifest::{Object, ObjectId};
-use crate::plan::{Prepared, rank};
+use crate::plan::{Handling, Prepared, rank};
 
 /// Why the object is not judged.
 pub(super) fn reason(id: &ObjectId) -> String {
@@ -39,5 +39,7 @@ pub(super) fn prepare(
         object.set_namespace(known.namespace.as_deref());
     }
     let rank = rank(&object, &BTreeSet::new());
-    Prepared { object, resource: None, rank }
+    // An annotation that is wrong is told when the object can be judged.
+    let handling = Handling::of(&object).unwrap_or_default();
+    Prepared { object, resource: None, rank, handling }
 }

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::assess::Scene;
 use super::job::Job;
 use super::observe::{PARALLEL, forget_managers};
+use super::recreate::recreate;
 use super::wait::{Subject, wait};
 use crate::cluster::state::lease::Fence;
 use crate::cluster::{Applied, Apply, CallErrorKind, Refusal, Resource};
@@ -18,7 +19,7 @@ use crate::event::{EventKind, Verb};
 use crate::health::Own;
 use crate::manifest::ObjectId;
 use crate::ownership::{Digest, FieldPath, entries, live_digest, our_entry, relinquish, take};
-use crate::plan::{Action, ObjectPlan, reaches};
+use crate::plan::{Action, Handling, ObjectPlan, reaches};
 
 /// How often an object is planned again when its live state keeps moving under the write.
 const TRIES: usize = 5;
@@ -56,11 +57,11 @@ pub(super) async fn write_all(
     timeout: Duration,
 ) -> Progress {
     let mut progress = Progress::default();
-    let changes = |o: &&ObjectPlan| matches!(o.action, Action::Create | Action::Change);
+    let changes = |o: &&ObjectPlan| o.action.writes();
     let (later, now): (Vec<&ObjectPlan>, Vec<&ObjectPlan>) =
         plans.iter().filter(changes).partition(|o| o.after_health);
     for rank in ranks(&now) {
-        if !write_rank(job, scene, &rank, fence, &mut progress).await {
+        if !write_rank(job, scene, &rank, fence, timeout, &mut progress).await {
             return progress;
         }
         if let Err(error) = establish(job, &rank, &progress).await {
@@ -92,7 +93,7 @@ pub(super) async fn write_all(
         return progress;
     }
     for rank in ranks(&later) {
-        if !write_rank(job, scene, &rank, fence, &mut progress).await {
+        if !write_rank(job, scene, &rank, fence, timeout, &mut progress).await {
             return progress;
         }
     }
@@ -120,9 +121,9 @@ fn ranks<'a>(objects: &[&'a ObjectPlan]) -> Vec<Vec<&'a ObjectPlan>> {
 }
 
 impl Written {
-    fn of(scene: &Scene, verb: Verb, resource: Resource, mut answer: Value) -> Self {
+    pub(super) fn of(scene: &Scene, verb: Verb, resource: Resource, mut answer: Value) -> Self {
         let digest = match verb {
-            Verb::Created | Verb::Configured => {
+            Verb::Created | Verb::Configured | Verb::Recreated => {
                 live_digest(&scene.key, &answer, &scene.job.names.manager)
             }
             // Someone else brought it where it should be: what of it is ours is not what an apply
@@ -151,6 +152,7 @@ async fn write_rank(
     scene: &Scene,
     rank: &[&ObjectPlan],
     fence: &Fence,
+    timeout: Duration,
     progress: &mut Progress,
 ) -> bool {
     let mut waiting = rank.iter();
@@ -162,7 +164,9 @@ async fn write_rank(
                 progress.errors.push(error);
                 break;
             }
-            running.push(async move { (object.id.clone(), write(job, scene, object).await) });
+            running.push(async move {
+                (object.id.clone(), write(job, scene, object, fence, timeout).await)
+            });
         }
         let Some((id, result)) = running.next().await else { break };
         match result {
@@ -181,12 +185,21 @@ async fn write_rank(
 
 /// Writes one object. When its live state moved since the plan it is planned again: the same
 /// change goes ahead, another one stops it.
-async fn write(job: &Job, scene: &Scene, planned: &ObjectPlan) -> Result<Written, Error> {
+async fn write(
+    job: &Job,
+    scene: &Scene,
+    planned: &ObjectPlan,
+    fence: &Fence,
+    timeout: Duration,
+) -> Result<Written, Error> {
     let id = &planned.id;
     let resource = match &planned.resource {
         Some(resource) => resource.clone(),
         None => served(job, planned).await?,
     };
+    if let Action::Recreate(_) = planned.action {
+        return recreate(job, scene, planned, &resource, fence, timeout).await;
+    }
     let mut plan = planned.clone();
     for _ in 0..TRIES {
         match attempt(job, scene, &plan, &resource).await? {
@@ -210,7 +223,7 @@ async fn write(job: &Job, scene: &Scene, planned: &ObjectPlan) -> Result<Written
                     }
                     Action::Change if again.diff.changes == planned.diff.changes => {}
                     // The config hash may be all that differs between two plans of one change.
-                    Action::Create | Action::Change => {
+                    Action::Create | Action::Change | Action::Recreate(_) => {
                         return Err(moved(id, "another change would be made than was planned"));
                     }
                     Action::Stopped(_) | Action::Terminating(_) | Action::Refused(_) => {
@@ -224,7 +237,7 @@ async fn write(job: &Job, scene: &Scene, planned: &ObjectPlan) -> Result<Written
     Err(moved(id, "it keeps changing"))
 }
 
-fn moved(id: &ObjectId, why: &str) -> Error {
+pub(super) fn moved(id: &ObjectId, why: &str) -> Error {
     Error::new(Exit::Blocked, "moved between plan and apply")
         .on(id)
         .because(why)
@@ -241,6 +254,9 @@ async fn attempt(
     // The calls for one object belong together: a run that is halted ends after them.
     let job = &job.uncancelled();
     let id = &plan.id;
+    if plan.handling == Handling::CreateOnly && job.get(resource, id).await?.is_some() {
+        return Ok(None);
+    }
     let mut version = plan.basis.resource_version.clone();
     let ownership = &plan.ownership;
     let takes = !ownership.take.is_empty() || !ownership.marks.is_empty();
@@ -254,7 +270,7 @@ async fn attempt(
     }
     let Some(applied) = send(job, plan, resource, version).await? else { return Ok(None) };
     let answer = own_the_rest(job, plan, resource, applied.object).await?;
-    let answer = give_up_replicas(job, plan, resource, answer).await?;
+    let answer = give_up(job, plan, resource, answer).await?;
     let verb = if applied.created { Verb::Created } else { Verb::Configured };
     Ok(Some(Written::of(scene, verb, resource.clone(), answer)))
 }
@@ -361,27 +377,21 @@ async fn own_the_rest(
     Err(moved(&plan.id, "it keeps changing"))
 }
 
-/// An autoscaled workload is created with the manifest's replicas, which are then given up: the
-/// next apply, which omits them, must not reset what the autoscaler has decided (A5.2).
-async fn give_up_replicas(
+/// What is left to others is sent when the object, or the item of a list, is new, and then given
+/// up: the next apply, which omits it, must not reset what others have decided (A5.2).
+pub(super) async fn give_up(
     job: &Job,
     plan: &ObjectPlan,
     resource: &Resource,
     answer: Value,
 ) -> Result<Value, Error> {
-    if !plan.autoscaled {
-        return Ok(answer);
-    }
     let manager = job.names.manager.as_str();
-    let path = FieldPath::fields(&["spec", "replicas"]);
     let mut live = answer;
     for _ in 0..TRIES {
-        if our_entry(&live, manager).is_none_or(|own| !own.fields.covers(&path)) {
-            return Ok(live);
-        }
-        let Some(patch) = relinquish(&live, std::slice::from_ref(&path), manager) else {
-            return Ok(live);
-        };
+        let Some(own) = our_entry(&live, manager) else { return Ok(live) };
+        let paths: Vec<FieldPath> =
+            plan.leaves.iter().filter_map(|path| own.fields.spelled(path)).collect();
+        let Some(patch) = relinquish(&live, &paths, manager) else { return Ok(live) };
         let (ns, name) = (plan.id.namespace.as_deref(), &plan.id.name);
         match job.cluster.json_patch(resource, ns, name, &patch, manager, false).await {
             Ok(answer) => return Ok(answer),

@@ -257,7 +257,7 @@ impl CallError {
             Refusal::Immutable { field, message } => {
                 Story::new(format!("`{field}` cannot be changed once the object exists"))
                     .why(message)
-                    .next("keep the value, or give the object another name; or delete the object, then apply again")
+                    .next("keep the value, or give the object another name; or annotate it with `mcd.dev/apply: recreate`: then it is deleted and made anew")
             }
             Refusal::Schema { message } => {
                 Story::new("the manifest does not fit the kind's schema").why(message)

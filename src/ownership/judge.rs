@@ -193,6 +193,39 @@ impl Judgement {
         }
     }
 
+    /// For an object that is to be the manifest and nothing else: what people and tools have set is
+    /// taken too, so that it goes. What controllers hold stays, finalizers among it: they would
+    /// write it again.
+    #[must_use]
+    pub fn replacing(mut self, live: &Value) -> Self {
+        let all = entries(live);
+        let (theirs, left) = std::mem::take(&mut self.left).into_iter().partition(|left: &Left| {
+            let main = all.iter().any(|e| e.index == left.index && e.subresource.is_none());
+            main && match left.class {
+                ManagerClass::Hand
+                | ManagerClass::Rollout
+                | ManagerClass::OtherApply
+                | ManagerClass::OtherUpdate => true,
+                ManagerClass::Ours
+                | ManagerClass::OursByUpdate
+                | ManagerClass::OtherApplication(_)
+                | ManagerClass::Declared
+                | ManagerClass::Deployer(_)
+                | ManagerClass::Controller => false,
+            }
+        });
+        self.left = left;
+        self.take.extend(theirs.iter().map(|left| left.index));
+        self.take.sort_unstable();
+        // What is taken goes; there is nothing of it to bring back.
+        let taken = |revert: &Revert| {
+            let same = |e: &&Entry| e.manager == revert.manager && e.time == revert.time;
+            all.iter().filter(same).any(|e| self.take.contains(&e.index))
+        };
+        self.revert.retain(|revert| !taken(revert));
+        self
+    }
+
     fn stop_by(&mut self, manager: &str, why: &str, how: &str) {
         // Two entries of one manager (one a version) are one reason.
         if !self.stop.iter().any(|stop| stop.manager == manager && stop.why == why) {

@@ -8,11 +8,13 @@
 //! - [`judge`]: what a plan does about every other manager of an object, by its [`Policy`].
 //! - [`left_to_others`], [`omit`], [`keep_selector`]: what of a manifest gives way to live.
 //! - [`autoscaled`]: whose replicas are not ours.
+//! - [`leave_out`], [`keep`]: fields that are left to others although the manifest has them.
 //! - [`take`], [`relinquish`], [`predict_take`]: the patches, and what a take will remove.
 
 mod digest;
 mod entry;
 mod fields;
+mod ignored;
 mod json;
 mod judge;
 mod leave;
@@ -27,6 +29,7 @@ mod selector;
 pub use digest::{Digest, Key, live_digest, manifest_digest};
 pub use entry::{Entry, Operation, entries, our_entry};
 pub use fields::FieldSet;
+pub use ignored::{keep, leave_out};
 pub(crate) use json::same;
 pub use judge::{Judgement, Left, Revert, Stop, judge};
 pub use leave::{left_to_others, omit};

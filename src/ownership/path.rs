@@ -111,8 +111,18 @@ impl Segment {
         }
     }
 
+    /// Whether this names the item of a list that `other` names, perhaps by fewer of its keys.
+    pub(super) fn is_part_of(&self, other: &Segment) -> bool {
+        match (self, other) {
+            (Segment::Key(own), Segment::Key(other)) => {
+                own.value.as_object().is_some_and(|keys| has_keys(&other.value, keys, false))
+            }
+            _ => self == other,
+        }
+    }
+
     /// Where in a list the item of this step stands.
-    fn position(&self, value: &Value, lenient: bool) -> Option<usize> {
+    pub(super) fn position(&self, value: &Value, lenient: bool) -> Option<usize> {
         let items = value.as_array()?;
         match self {
             Segment::Key(key) => {

@@ -1,6 +1,8 @@
 //! Desired, live and record → what an apply would do. Pure.
 
+mod anew;
 mod config_hash;
+mod handling;
 mod helm_release;
 mod order;
 mod prepare;
@@ -8,7 +10,9 @@ mod references;
 mod traffic;
 mod types;
 
+pub use anew::anew;
 pub use config_hash::{CONFIG_HASH, config_hash, referenced_configs, set_config_hash};
+pub use handling::{APPLY, Handling, PROTECT, is_protected};
 pub use helm_release::{
     HelmContent, RETIRED, helm_content, helm_selector, hide_from_helm, newest_revision,
 };

@@ -10,10 +10,8 @@ use crate::config::Target;
 use crate::error::Error;
 use crate::manifest::{Gvk, Object, ObjectId, strip_nulls};
 
+use super::handling::Handling;
 use super::order;
-
-/// The annotation of a later version that says how an object is applied (design §6).
-const APPLY: &str = "mcd.dev/apply";
 
 /// An object that is ready to be compared and sent.
 #[derive(Clone, Debug)]
@@ -24,10 +22,13 @@ pub struct Prepared {
     pub resource: Option<Resource>,
     /// When it is written.
     pub rank: i64,
+    /// How it is applied, as its annotation says.
+    pub handling: Handling,
 }
 
 /// Prepares the objects of a target, in the order in which an apply writes them. `resolve` answers
-/// from the server's discovery: scope is never guessed. Reports every object that cannot be sent.
+/// from the server's discovery: scope is never guessed. Those that are to be ignored are among
+/// them. Reports every object that cannot be sent.
 pub fn prepare(
     objects: Vec<Object>,
     target: &Target,
@@ -39,11 +40,20 @@ pub fn prepare(
     let mut prepared = Vec::with_capacity(objects.len());
     let mut seen: std::collections::BTreeMap<ObjectId, String> = std::collections::BTreeMap::new();
     for mut object in objects {
+        let handling = match Handling::of(&object) {
+            Ok(handling) => handling,
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
         let resource = resolve(&object.gvk);
         let namespaced = match &resource {
             Some(resource) => resource.namespaced,
             None => match defined.scope(&object.gvk) {
                 Some(namespaced) => namespaced,
+                // It is never sent, so nothing is lost.
+                None if handling == Handling::Ignore => object.id.namespace.is_some(),
                 None => {
                     errors.push(unknown_kind(&object));
                     continue;
@@ -78,18 +88,9 @@ pub fn prepare(
             );
             continue;
         }
-        if let Some(how) = object.value["metadata"]["annotations"][APPLY].as_str() {
-            errors.push(
-                Error::manifest(format!("the annotation `{APPLY}: {how}` is not there yet"))
-                    .on(&object.id)
-                    .because(format!("written in {}", object.origin))
-                    .hint("remove it: this version of mcd would apply the object as any other"),
-            );
-            continue;
-        }
         set_label(&mut object.value, label);
         let rank = order::rank(&object, &defined.kinds);
-        prepared.push(Prepared { object, resource, rank });
+        prepared.push(Prepared { object, resource, rank, handling });
     }
     if !errors.is_empty() {
         return Err(errors);

@@ -10,6 +10,8 @@ use crate::manifest::{Gvk, ObjectId, Origin};
 use crate::ownership::{Deployer, Digest, FieldPath, Revert, Stop};
 use crate::render::{ChartUsed, Hook, ToolUsed};
 
+use super::handling::Handling;
+
 /// The plan of one target.
 #[derive(Clone, Debug)]
 pub struct TargetPlan {
@@ -27,6 +29,8 @@ pub struct TargetPlan {
     pub left: Vec<ObjectId>,
     /// The helm releases that end because their objects become the application's.
     pub retires: Vec<Retirement>,
+    /// What the manifests have and an annotation keeps from being applied: never, or as it exists.
+    pub untouched: Vec<(ObjectId, Handling)>,
     /// The chart's hooks that are not applied.
     pub hooks: Vec<Hook>,
     /// What the user should know.
@@ -57,14 +61,17 @@ pub struct ObjectPlan {
     pub diff: ObjectDiff,
     /// What is sent.
     pub manifest: Value,
-    /// The digest of what is sent.
+    /// The digest of what is sent and stays ours.
     pub digest: Digest,
     /// What the change rests on, to notice when live moves before the write.
     pub basis: Basis,
     /// How the fields of other managers are treated.
     pub ownership: Ownership,
-    /// An autoscaler decides its replicas.
-    pub autoscaled: bool,
+    /// How its annotation says that it is applied.
+    pub handling: Handling,
+    /// Fields that are left to others: replicas that an autoscaler decides, and what `ignore:`
+    /// names. Where they are sent because the object is new they are given up afterwards.
+    pub leaves: Vec<FieldPath>,
     /// Why the change is not verified by the server, if it is not.
     pub unverified: Option<Unverified>,
     /// What the user should know.
@@ -78,6 +85,8 @@ pub enum Action {
     Create,
     /// It changes, or its ownership does.
     Change,
+    /// It is deleted and made anew, because the server refuses the change, as is said here.
+    Recreate(String),
     /// Nothing.
     Unchanged,
     /// Someone has to decide first.
@@ -89,11 +98,23 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether an apply writes the object.
+    pub fn writes(&self) -> bool {
+        match self {
+            Action::Create | Action::Change | Action::Recreate(_) => true,
+            Action::Unchanged
+            | Action::Stopped(_)
+            | Action::Terminating(_)
+            | Action::Refused(_) => false,
+        }
+    }
+
     /// The word for tables and JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Action::Create => "create",
             Action::Change => "change",
+            Action::Recreate(_) => "recreate",
             Action::Unchanged => "unchanged",
             Action::Stopped(_) => "conflict",
             Action::Terminating(_) => "terminating",
@@ -177,6 +198,8 @@ pub struct Counts {
     pub create: usize,
     /// To change.
     pub change: usize,
+    /// To delete and make anew.
+    pub recreate: usize,
     /// To delete.
     pub delete: usize,
     /// Unchanged.
@@ -193,6 +216,7 @@ impl std::ops::AddAssign for Counts {
     fn add_assign(&mut self, other: Self) {
         self.create += other.create;
         self.change += other.change;
+        self.recreate += other.recreate;
         self.delete += other.delete;
         self.unchanged += other.unchanged;
         self.conflicts += other.conflicts;
@@ -209,6 +233,7 @@ impl TargetPlan {
             match &object.action {
                 Action::Create => counts.create += 1,
                 Action::Change => counts.change += 1,
+                Action::Recreate(_) => counts.recreate += 1,
                 Action::Unchanged => counts.unchanged += 1,
                 Action::Stopped(_) | Action::Terminating(_) => counts.conflicts += 1,
                 Action::Refused(_) => counts.refused += 1,
@@ -220,7 +245,7 @@ impl TargetPlan {
     /// Whether an apply would write objects.
     pub fn has_changes(&self) -> bool {
         let counts = self.counts();
-        counts.create + counts.change > 0
+        counts.create + counts.change + counts.recreate > 0
     }
 
     /// What is wrong with the plan itself, in order: refusals, conflicts, terminating objects.
@@ -265,7 +290,7 @@ impl ObjectPlan {
                 }
                 Some(error)
             }
-            Action::Create | Action::Change | Action::Unchanged => None,
+            Action::Create | Action::Change | Action::Recreate(_) | Action::Unchanged => None,
         }
     }
 

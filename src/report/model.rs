@@ -60,6 +60,8 @@ pub struct TargetPlanReport {
     /// Helm releases that end because their objects become the application's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub retires: Vec<RetirementReport>,
+    /// What the annotation `mcd.dev/apply` keeps from being applied.
+    pub untouched: Vec<UntouchedReport>,
     /// Why an apply has work to do even where no object changes: an earlier run was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
@@ -116,8 +118,11 @@ pub struct ObjectReport {
     pub object: ObjectReference,
     /// `apiVersion` of the manifest.
     pub api_version: String,
-    /// `create`, `change`, `conflict`, `terminating` or `refused`.
+    /// `create`, `change`, `recreate`, `conflict`, `terminating` or `refused`.
     pub action: String,
+    /// Why the object is deleted and made anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Field by field; values of Secrets are masked.
     pub fields: Vec<FieldReport>,
     /// The deployers that the object is taken over from.
@@ -141,6 +146,17 @@ pub struct ObjectReport {
     /// Warnings of the server and of mcd.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// An object of the manifests that is not applied.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UntouchedReport {
+    /// The object.
+    #[serde(flatten)]
+    pub object: ObjectReference,
+    /// The annotation's value: `create-only` (it exists) or `ignore`.
+    pub apply: String,
 }
 
 /// A field that changes.
@@ -264,6 +280,15 @@ impl From<&ObjectPlan> for ObjectReport {
             object: (&plan.id).into(),
             api_version: plan.gvk.api_version(),
             action: plan.action.word().to_owned(),
+            reason: match &plan.action {
+                Action::Recreate(why) => Some(why.clone()),
+                Action::Create
+                | Action::Change
+                | Action::Unchanged
+                | Action::Stopped(_)
+                | Action::Terminating(_)
+                | Action::Refused(_) => None,
+            },
             fields: fields.collect(),
             adopts_from: adopts_from.collect(),
             takes_from: plan.ownership.take.clone(),
@@ -319,6 +344,12 @@ impl TargetPlanReport {
             changes: changed.map(ObjectReport::from).collect(),
             left: plan.left.iter().map(ObjectReference::from).collect(),
             retires: plan.retires.iter().map(RetirementReport::from).collect(),
+            untouched: (plan.untouched.iter())
+                .map(|(id, handling)| UntouchedReport {
+                    object: id.into(),
+                    apply: handling.word().to_owned(),
+                })
+                .collect(),
             unfinished: plan.unfinished.clone(),
             hooks: plan.hooks.iter().map(|hook| ObjectReference::from(&hook.id)).collect(),
             warnings: plan.warnings.clone(),
@@ -340,6 +371,7 @@ impl TargetPlanReport {
             changes: Vec::new(),
             left: Vec::new(),
             retires: Vec::new(),
+            untouched: Vec::new(),
             unfinished: None,
             hooks: Vec::new(),
             warnings: Vec::new(),

@@ -45,7 +45,10 @@ fn table(report: &PlanReport, look: Look) -> String {
     let tools = report.targets.iter().any(|t| t.tool.is_some());
     let mut headers = vec!["CLUSTER", "NAMESPACE"];
     headers.extend(tools.then_some("TOOL"));
-    headers.extend(["STATE", "CREATE", "CHANGE", "UNCHANGED"]);
+    let recreates = report.counts.recreate > 0;
+    headers.extend(["STATE", "CREATE", "CHANGE"]);
+    headers.extend(recreates.then_some("RECREATE"));
+    headers.push("UNCHANGED");
     let mut table = Table::new(headers);
     for target in &report.targets {
         let counts = &target.counts;
@@ -59,7 +62,9 @@ fn table(report: &PlanReport, look: Look) -> String {
             row.push(Cell::from(tool.unwrap_or_else(|| "-".to_owned())));
         }
         row.push(state(target));
-        row.extend([counts.create, counts.change, counts.unchanged].map(|n| count(n).into()));
+        row.extend([counts.create, counts.change].map(|n| count(n).into()));
+        row.extend(recreates.then(|| count(counts.recreate).into()));
+        row.push(count(counts.unchanged).into());
         table.row(row);
     }
     table.render(look)
@@ -97,6 +102,7 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         let (mark, role) = match object.action.as_str() {
             "create" => ("+", Role::Add),
             "change" => ("~", Role::Warn),
+            "recreate" => ("±", Role::Warn),
             _ => ("!", Role::Fail),
         };
         let line = look.paint(role, &format!("  {mark} {}", name(&object.object)));
@@ -104,6 +110,9 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         let reason = reason.filter(|reason| unverified.get(reason) == Some(&1));
         let note = reason.map(|r| format!("  (not verified: {r})")).unwrap_or_default();
         let _ = writeln!(text, "{line}{note}");
+        if let Some(why) = &object.reason {
+            let _ = writeln!(text, "      deleted and made anew: {why}");
+        }
         details(object, &mut text);
     }
     for (reason, objects) in unverified.iter().filter(|(_, objects)| **objects > 1) {
@@ -116,11 +125,20 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         let line = format!("  ? {}: not in the manifests any more; kept", name(left));
         let _ = writeln!(text, "{}", look.paint(Role::Warn, &line));
     }
+    for object in &target.untouched {
+        let why = match object.apply.as_str() {
+            "create-only" => "exists, and is only ever created",
+            _ => "not applied",
+        };
+        let _ =
+            writeln!(text, "  · {}: {why} (mcd.dev/apply: {})", name(&object.object), object.apply);
+    }
     for hook in &target.hooks {
         let _ = writeln!(text, "  · {}: a helm hook, not applied", name(hook));
     }
+    let quiet = target.changes.is_empty() && target.errors.is_empty() && target.left.is_empty();
     if let Some(why) = &target.unfinished
-        && text.is_empty()
+        && quiet
     {
         let _ = writeln!(text, "  * {why}: an apply writes the record");
     }
@@ -237,6 +255,9 @@ fn summary(report: &PlanReport) -> String {
         format!("{} to change", counts.change),
         format!("{} unchanged", counts.unchanged),
     ];
+    if counts.recreate > 0 {
+        parts.insert(2, format!("{} to recreate", counts.recreate));
+    }
     if counts.left > 0 {
         parts.push(format!("{} left the manifests", counts.left));
     }

@@ -208,7 +208,9 @@ fn show(screen: &Screen, troubles: &mut Troubles, event: &Event) {
             let line = format!("{} {}", object.short(), verb.word());
             let phase = match verb {
                 Verb::Deleted => Phase::Deleting,
-                Verb::Created | Verb::Configured | Verb::Unchanged => Phase::Applying,
+                Verb::Created | Verb::Configured | Verb::Recreated | Verb::Unchanged => {
+                    Phase::Applying
+                }
             };
             progress.set(target, phase.word(), &line);
             if !screen.ui.is_live() {

@@ -5,9 +5,10 @@
 #![expect(clippy::print_stderr, reason = "what a long test tried is part of what it tells")]
 
 mod adopt;
+mod annotations;
 mod apply;
-mod conflicts;
 mod charts;
+mod conflicts;
 mod crash;
 mod delete;
 mod discovery;

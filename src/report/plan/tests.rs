@@ -25,6 +25,7 @@ fn object(action: &str, kind: &str, name: &str) -> ObjectReport {
         object: (&id(kind, name)).into(),
         api_version: if kind == "Deployment" { "apps/v1".into() } else { "v1".into() },
         action: action.into(),
+        reason: None,
         fields: Vec::new(),
         adopts_from: Vec::new(),
         takes_from: Vec::new(),
