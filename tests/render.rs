@@ -374,7 +374,7 @@ async fn missing_dependencies_say_how_to_get_them() {
     let repo = Repo::new(&files);
     for version in HELMS {
         let error = repo.render(&repo.helm(version, |_| {})).await.unwrap_err();
-        let hint = "run `helm dependency build chart`";
+        let hint = "run `helm dependency update chart` and commit Chart.lock";
         assert!(error.hints().iter().any(|h| h.starts_with(hint)), "{error:?}");
     }
 }

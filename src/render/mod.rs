@@ -279,20 +279,19 @@ impl Renderer {
         source: &ChartSource,
         found: &Found,
     ) -> Result<Arc<Chart>> {
+        let around = Surroundings {
+            options: &self.options,
+            runner: &self.runner,
+            scrubber: &self.scrubber,
+            repositories: &target.chart_repositories,
+        };
         match source {
             ChartSource::Local(path) => {
                 let shown = self.options.shown(path);
-                Ok(Arc::new(charts::local(self.inside(target, path, "the chart")?, shown)))
+                let path = self.inside(target, path, "the chart")?;
+                self.charts.local(&target.root, path, shown, found, &around).await
             }
-            ChartSource::Remote(remote) => {
-                let around = Surroundings {
-                    options: &self.options,
-                    runner: &self.runner,
-                    scrubber: &self.scrubber,
-                    repositories: &target.chart_repositories,
-                };
-                self.charts.remote(remote, found, &around).await
-            }
+            ChartSource::Remote(remote) => self.charts.remote(remote, found, &around).await,
         }
     }
 

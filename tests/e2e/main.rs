@@ -7,10 +7,12 @@
 mod adopt;
 mod annotations;
 mod apply;
+mod chart_world;
 mod charts;
 mod conflicts;
 mod crash;
 mod delete;
+mod dependencies;
 mod discovery;
 mod examples;
 mod exit_codes;

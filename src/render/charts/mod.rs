@@ -1,11 +1,13 @@
-//! Charts that are not simply there: pulled from repositories and registries by the target's helm,
-//! once a run, whoever asks.
+//! Charts that are not simply there: pulled from repositories and registries, or completed with
+//! their dependencies, by the target's helm, once a run, whoever asks.
 
 mod access;
 mod advice;
 mod archive;
 mod cache;
+mod dependencies;
 mod pull;
+mod run;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -77,6 +79,8 @@ pub(super) struct Surroundings<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Charts {
     pulled: Once<RemoteChart, Chart>,
+    /// By the folder of the chart.
+    built: Once<PathBuf, Chart>,
 }
 
 impl Charts {
@@ -94,9 +98,33 @@ impl Charts {
     ) -> Result<Arc<Chart>> {
         self.pulled.get(remote.clone(), async || pull::pull(remote, found, around).await).await
     }
+
+    /// A chart that lies below `root`; when its `charts/` lacks what its Chart.lock names, a
+    /// private copy where helm built it.
+    ///
+    /// # Errors
+    /// Exit 4: dependencies cannot be had, or nothing says which ones they are. Exit 3: a variable
+    /// with the login is not set.
+    pub(super) async fn local(
+        &self,
+        root: &Path,
+        path: PathBuf,
+        shown: String,
+        found: &Found,
+        around: &Surroundings<'_>,
+    ) -> Result<Arc<Chart>> {
+        match dependencies::lacking(&path, &shown)? {
+            None => Ok(Arc::new(local(path, shown))),
+            Some(locked) => {
+                let work =
+                    async || dependencies::build(root, &path, &shown, locked, found, around).await;
+                self.built.get(path.clone(), work).await
+            }
+        }
+    }
 }
 
-/// A chart that lies on this disk.
+/// A chart that lies on this disk, whole.
 pub(super) fn local(path: PathBuf, shown: String) -> Chart {
     let used = describe(&path);
     Chart { path, shown, used, private: None }

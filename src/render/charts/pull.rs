@@ -1,67 +1,26 @@
-//! Pulls a chart with helm, in a private folder: own cache, own configuration, own login files.
+//! Pulls a chart with helm, and checks it.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::access::{self, Access};
+use super::access::Access;
 use super::advice::{advice, is_missing};
 use super::cache::{Cache, sha256};
+use super::run::{Helm, folder, index};
 use super::{Chart, Surroundings, describe};
 use crate::config::RemoteChart;
-use crate::error::{Error, Exit, Result};
+use crate::error::{Error, Result};
 use crate::manifest::yaml;
 use crate::render::find::Found;
-use crate::render::job::outcome;
 use crate::render::private::Private;
-use crate::render::tool::{self, Invocation};
 use crate::suggest;
 
 /// The name of the one repository in a private configuration.
 const NAME: &str = "mcd";
 /// How many versions or charts a hint names.
 const NAMED: usize = 10;
-
-/// Helm in a private folder.
-struct Helm<'a> {
-    found: &'a Found,
-    around: &'a Surroundings<'a>,
-    private: &'a Private,
-    env: BTreeMap<OsString, OsString>,
-}
-
-impl Helm<'_> {
-    async fn run(&self, args: Vec<OsString>, label: &str) -> Result<tool::Output> {
-        let invocation = Invocation {
-            program: self.found.path.clone(),
-            args,
-            env: self.env.clone(),
-            dir: self.private.path().to_owned(),
-        };
-        let result = self.around.runner.run(invocation).await;
-        outcome(result, label, self.around.runner, |text| self.restore(text))
-    }
-
-    /// Without private paths, and without helm's own name for the repository.
-    fn restore(&self, text: &str) -> String {
-        text.replace(&*self.private.path().to_string_lossy(), "<private>")
-    }
-
-    /// What helm said, without its small talk.
-    fn said(&self, output: &tool::Output) -> String {
-        let both = [&output.stdout[..], &output.stderr[..]].map(|text| tool::tail(text, 20));
-        let small_talk = |line: &&str| {
-            !["Hang tight", "Update Complete", "...Successfully"]
-                .iter()
-                .any(|t| line.starts_with(t))
-        };
-        let lines: Vec<&str> =
-            both.iter().flat_map(|text| text.lines()).filter(small_talk).map(str::trim).collect();
-        self.restore(&lines.join("\n"))
-    }
-}
 
 /// The chart, checked against its pin.
 ///
@@ -125,33 +84,20 @@ async fn from_registry(
     private: &Private,
 ) -> Result<(PathBuf, Option<String>)> {
     let reference = remote.reference();
-    let mut env = private.env(&around.options.env, false, &BTreeMap::new());
-    let own = &around.options.env;
-    if let Some(config) = access::registry_config([(reference.as_str(), access)], own) {
-        let path = private.write("registry.json", &config)?;
-        env.insert("HELM_REGISTRY_CONFIG".into(), path.into());
-    }
-    let helm = Helm { found, around, private, env };
+    let registries = [(reference.clone(), access.clone())];
+    let helm = Helm::new(found, around, private, &[], &registries)?;
     let flags = |version: &str| -> Vec<OsString> {
-        let mut flags = vec![OsString::from(format!("--version={version}"))];
-        flags.extend(access.plain_http.then(|| "--plain-http".into()));
-        flags.extend(access.ca_file.as_ref().map(|path| {
-            let mut flag = OsString::from("--ca-file=");
-            flag.push(path);
-            flag
-        }));
-        flags
+        std::iter::once(format!("--version={version}").into()).chain(helm.flags()).collect()
     };
     let label = format!("helm pull {reference} --version {}", remote.version);
     let out = private.path().join("out");
     let mut args: Vec<OsString> = vec!["pull".into(), (&reference).into()];
     args.extend(flags(&remote.version));
     args.extend(["--destination".into(), folder(&out)?.into()]);
-    let output = helm.run(args, &label).await?;
+    let output = helm.run(args, private.path(), &label).await?;
     let said = helm.said(&output);
     if !output.status.success() {
-        let error = Error::manifest(format!("`{label}` {}", tool::ending(output.status)));
-        let error = error.because(said.clone());
+        let error = helm.failed(&output, &label);
         if let Some(advice) = advice(&said, &reference, access) {
             return Err(error.hint(advice));
         }
@@ -161,7 +107,11 @@ async fn from_registry(
         // Helm lists no tags; but it finds the newest one.
         let mut args: Vec<OsString> = vec!["show".into(), "chart".into(), (&reference).into()];
         args.extend(flags(">=0.0.0-0"));
-        let newest = helm.run(args, &label).await.ok().filter(|output| output.status.success());
+        let newest = helm
+            .run(args, private.path(), &label)
+            .await
+            .ok()
+            .filter(|output| output.status.success());
         let newest = newest.and_then(|output| {
             let documents = yaml::load(&String::from_utf8_lossy(&output.stdout), "").ok()?;
             documents.first()?.value["version"].as_str().map(str::to_owned)
@@ -192,20 +142,13 @@ async fn from_repository(
     private: &Private,
 ) -> Result<(PathBuf, Option<String>)> {
     let url = &remote.repository;
-    let mut env = private.env(&around.options.env, false, &BTreeMap::new());
-    let wanted = [(NAME.to_owned(), url.clone(), access.clone())];
-    let config = access::repositories(&wanted, &around.options.env);
-    env.insert(
-        "HELM_REPOSITORY_CONFIG".into(),
-        private.write("repositories.yaml", &config)?.into(),
-    );
-    let indexes = private.path().join("index");
-    env.insert("HELM_REPOSITORY_CACHE".into(), folder(&indexes)?.into());
-    let helm = Helm { found, around, private, env };
+    let repositories = [(NAME.to_owned(), url.clone(), access.clone())];
+    let helm = Helm::new(found, around, private, &repositories, &[])?;
 
     let label = format!("helm repo update {url}");
-    let output = helm.run(vec!["repo".into(), "update".into()], &label).await?;
-    let index = indexes.join(format!("{NAME}-index.yaml"));
+    let args = vec!["repo".into(), "update".into()];
+    let output = helm.run(args, private.path(), &label).await?;
+    let index = index(private).join(format!("{NAME}-index.yaml"));
     // Helm 3 ends well even when it got nothing.
     if !index.is_file() {
         let said = helm.said(&output);
@@ -225,7 +168,7 @@ async fn from_repository(
         "--destination".into(),
         folder(&out)?.into(),
     ];
-    let output = helm.run(args, &label).await?;
+    let output = helm.run(args, private.path(), &label).await?;
     if !output.status.success() {
         let said = helm.said(&output);
         if is_missing(&said)
@@ -233,8 +176,7 @@ async fn from_repository(
         {
             return Err(error);
         }
-        let error = Error::manifest(format!("`{label}` {}", tool::ending(output.status)));
-        let error = error.because(said.clone());
+        let error = helm.failed(&output, &label);
         return Err(match advice(&said, url, access) {
             Some(advice) => error.hint(advice),
             None => error,
@@ -306,17 +248,11 @@ fn listed(names: &[&str]) -> String {
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
-fn folder(path: &Path) -> Result<PathBuf> {
-    std::fs::create_dir(path)
-        .map_err(|e| Error::manifest("no private folder").because(e.to_string()))?;
-    Ok(path.to_owned())
-}
-
 /// The one archive in the folder that helm pulled into.
 fn archive(out: &Path, label: &str) -> Result<PathBuf> {
     let entries = std::fs::read_dir(out).into_iter().flatten().flatten();
     let mut archives = entries
         .map(|entry| entry.path())
         .filter(|path| path.is_file() && path.extension().is_some_and(|e| e == "tgz" || e == "gz"));
-    archives.next().ok_or_else(|| Error::new(Exit::Manifest, format!("`{label}` pulled no chart")))
+    archives.next().ok_or_else(|| Error::manifest(format!("`{label}` pulled no chart")))
 }
