@@ -107,6 +107,8 @@ complete -c mcd -n "__fish_mcd_using_subcommand render" -s q -l quiet -d 'Show r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand render" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l context-lines -d 'How many lines to show around a change' -r
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
+false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -131,9 +133,15 @@ complete -c mcd -n "__fish_mcd_using_subcommand diff" -l log-file -d 'Write a lo
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l verify -d 'Ask the server about every object, also about those whose digests say "unchanged"'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l force-conflicts -d 'Win every conflict with another field manager'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l adopt -d 'Take over objects that helm, kapp, kluctl or another deployer holds'
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l allow-prune-all -d 'Prune also when the manifests are empty, or more than half of the objects would go'
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l with-namespaces -d 'Delete namespaces that the application owns, with everything in them'
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l with-definitions -d 'Delete definitions that the application owns, with all their objects'
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l with-volumes -d 'Delete volumes and claims that the application owns, with their data'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
+false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -159,9 +167,15 @@ complete -c mcd -n "__fish_mcd_using_subcommand plan" -l detailed-exitcode -d 'E
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l verify -d 'Ask the server about every object, also about those whose digests say "unchanged"'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l force-conflicts -d 'Win every conflict with another field manager'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l adopt -d 'Take over objects that helm, kapp, kluctl or another deployer holds'
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l allow-prune-all -d 'Prune also when the manifests are empty, or more than half of the objects would go'
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l with-namespaces -d 'Delete namespaces that the application owns, with everything in them'
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l with-definitions -d 'Delete definitions that the application owns, with all their objects'
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l with-volumes -d 'Delete volumes and claims that the application owns, with their data'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
+false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l timeout -d 'How long to wait for a target' -r
@@ -191,6 +205,10 @@ complete -c mcd -n "__fish_mcd_using_subcommand apply" -l dry-run -d 'Show the p
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l verify -d 'Ask the server about every object, also about those whose digests say "unchanged"'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l force-conflicts -d 'Win every conflict with another field manager'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l adopt -d 'Take over objects that helm, kapp, kluctl or another deployer holds'
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l allow-prune-all -d 'Prune also when the manifests are empty, or more than half of the objects would go'
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l with-namespaces -d 'Delete namespaces that the application owns, with everything in them'
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l with-definitions -d 'Delete definitions that the application owns, with all their objects'
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l with-volumes -d 'Delete volumes and claims that the application owns, with their data'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'

@@ -135,6 +135,7 @@ never\:"Never"))' \
 (diff)
 _arguments "${_arguments_options[@]}" : \
 '--context-lines=[How many lines to show around a change]:N:_default' \
+'--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -166,6 +167,10 @@ never\:"Never"))' \
 '--verify[Ask the server about every object, also about those whose digests say "unchanged"]' \
 '--force-conflicts[Win every conflict with another field manager]' \
 '--adopt[Take over objects that helm, kapp, kluctl or another deployer holds]' \
+'--allow-prune-all[Prune also when the manifests are empty, or more than half of the objects would go]' \
+'--with-namespaces[Delete namespaces that the application owns, with everything in them]' \
+'--with-definitions[Delete definitions that the application owns, with all their objects]' \
+'--with-volumes[Delete volumes and claims that the application owns, with their data]' \
 '-q[Show results and errors only]' \
 '--quiet[Show results and errors only]' \
 '*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
@@ -176,6 +181,7 @@ never\:"Never"))' \
 ;;
 (plan)
 _arguments "${_arguments_options[@]}" : \
+'--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -208,6 +214,10 @@ never\:"Never"))' \
 '--verify[Ask the server about every object, also about those whose digests say "unchanged"]' \
 '--force-conflicts[Win every conflict with another field manager]' \
 '--adopt[Take over objects that helm, kapp, kluctl or another deployer holds]' \
+'--allow-prune-all[Prune also when the manifests are empty, or more than half of the objects would go]' \
+'--with-namespaces[Delete namespaces that the application owns, with everything in them]' \
+'--with-definitions[Delete definitions that the application owns, with all their objects]' \
+'--with-volumes[Delete volumes and claims that the application owns, with their data]' \
 '-q[Show results and errors only]' \
 '--quiet[Show results and errors only]' \
 '*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
@@ -218,6 +228,7 @@ never\:"Never"))' \
 ;;
 (apply)
 _arguments "${_arguments_options[@]}" : \
+'--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target]:DURATION:_default' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
@@ -253,6 +264,10 @@ never\:"Never"))' \
 '--verify[Ask the server about every object, also about those whose digests say "unchanged"]' \
 '--force-conflicts[Win every conflict with another field manager]' \
 '--adopt[Take over objects that helm, kapp, kluctl or another deployer holds]' \
+'--allow-prune-all[Prune also when the manifests are empty, or more than half of the objects would go]' \
+'--with-namespaces[Delete namespaces that the application owns, with everything in them]' \
+'--with-definitions[Delete definitions that the application owns, with all their objects]' \
+'--with-volumes[Delete volumes and claims that the application owns, with their data]' \
 '-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
 '--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
 '-q[Show results and errors only]' \

@@ -1,6 +1,6 @@
 //! Applies the plan of one target. The order of the writes makes a crash safe at every point
 //! (design §7): namespace, lease, key, release, record with the union of old and new, objects,
-//! record. Whoever comes after a crash finds a record that knows everything that may exist, and
+//! record; where something is pruned, the wait for health, the deletes, and the record once more. Whoever comes after a crash finds a record that knows everything that may exist, and
 //! goes on from there.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,10 +11,13 @@ use serde_json::{Value, json};
 use super::adopt;
 use super::job::Job;
 use super::observe::{Observed, PlanOptions, observe};
+use super::prune::prune;
 use super::wait::{Look, Subject, wait_closely};
 use super::write::{Progress, untouched, write_all};
 use crate::cluster::state::lease::Fence;
-use crate::cluster::state::{About, Digests, Key, Record, Release, ReleaseState, ReleaseSummary};
+use crate::cluster::state::{
+    About, Digests, Key, Record, Release, ReleaseState, ReleaseSummary, ResourceVersion,
+};
 use crate::cluster::{Apply, CallErrorKind, Refusal};
 use crate::error::{Error, Exit};
 use crate::event::{Phase, Verb};
@@ -69,11 +72,14 @@ pub async fn apply(
         applied.release = record.and_then(Record::active_release).cloned();
         let subjects = subjects(&observed, &Progress::default());
         health(job, &subjects, options, &mut applied).await;
+        applied.errors.extend(plan.unread());
         return applied;
     }
+    let unread = plan.unread();
     if let Err(error) = locked(job, rendered, observed, options, &mut applied).await {
         applied.errors.push(error);
     }
+    applied.errors.extend(unread);
     applied
 }
 
@@ -93,7 +99,9 @@ async fn locked(
         job.events.warn(None, format!("the lock was not given up, and ends by itself: {error}"));
     }
     // The lock is for writing; nobody has to wait for our wait.
-    health(job, &done.subjects, options, applied).await;
+    if !done.looked {
+        health(job, &done.subjects, options, applied).await;
+    }
     conclude(job, &done, applied).await
 }
 
@@ -103,6 +111,8 @@ struct Done {
     subjects: Vec<Subject>,
     /// Jobs that go by their TTL, with what is known of them once they are complete.
     jobs: Vec<(ObjectId, Digests)>,
+    /// Health was waited for already.
+    looked: bool,
 }
 
 /// Everything under the lock.
@@ -149,6 +159,14 @@ async fn run(
     let ours: Vec<&Object> =
         observed.scene.prepared.iter().filter(|p| !theirs(p)).map(|p| &p.object).collect();
     record.intend(ours);
+    // What is made anew has another uid than what is known: should the run die before it is known,
+    // the object is still ours, by label and manager.
+    let anew = |o: &&ObjectPlan| matches!(o.action, Action::Create | Action::Recreate(_));
+    for object in plan.objects.iter().filter(anew) {
+        if let Some(member) = record.inventory.get_mut(&object.id) {
+            member.uid = None;
+        }
+    }
     // A workload whose configuration changes and that did not know of one: should the run die
     // between the two writes, the next one finds a hash that is not the right one.
     for (id, _) in observed.configs.iter().filter(|(_, config)| config.always) {
@@ -183,8 +201,9 @@ async fn run(
     let jobs = remember(&mut record, &observed, &progress);
     if progress.errors.is_empty() {
         // What neither the manifests nor the cluster have any more is nobody's.
-        let desired = |id: &ObjectId| plan.objects.iter().any(|o| o.id == *id);
-        record.inventory.retain(|id, _| plan.left.contains(id) || desired(id));
+        let left: BTreeSet<&ObjectId> = plan.prune.left().collect();
+        let desired: BTreeSet<&ObjectId> = plan.objects.iter().map(|o| &o.id).collect();
+        record.inventory.retain(|id, _| left.contains(id) || desired.contains(id));
     }
     let mut summary = staged.summary;
     summary.finished = Some(job.cluster.now());
@@ -198,7 +217,7 @@ async fn run(
     });
     let superseded = record.active.filter(|old| *old != summary.number);
     record.note(summary.clone());
-    job.store.write_record(&record, version.as_ref()).await?;
+    let version = job.store.write_record(&record, version.as_ref()).await?;
     tidy(job, &record, &summary, superseded).await;
     if !progress.errors.is_empty() {
         let first = progress.errors.remove(0);
@@ -206,7 +225,57 @@ async fn run(
         return Err(first);
     }
     applied.release = Some(summary);
-    Ok(Done { subjects: subjects(&observed, &progress), jobs })
+    let mut done = Done { subjects: subjects(&observed, &progress), jobs, looked: false };
+    if !plan.prune.sweep.delete.is_empty() {
+        health(job, &done.subjects, options, applied).await;
+        done.looked = true;
+        sweep_up(job, plan, record, &version, options, fence, applied).await?;
+    }
+    Ok(done)
+}
+
+/// Deletes what left the manifests, and takes it out of the record. Only once what stays is healthy:
+/// until then the old pods may run, with the configuration that they know, and what was renamed
+/// may serve under its old name. Without waiting nobody knows, and it goes at once.
+async fn sweep_up(
+    job: &Job,
+    plan: &TargetPlan,
+    mut record: Record,
+    version: &ResourceVersion,
+    options: &ApplyOptions,
+    fence: &Fence,
+    applied: &mut Applied,
+) -> Result<(), Error> {
+    let going = &plan.prune.sweep.delete;
+    if let Some(error) = applied.errors.pop() {
+        let names: Vec<String> = going.iter().take(3).map(|c| c.id.to_string()).collect();
+        let more = going.len().saturating_sub(names.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let stays = format!(
+            "{}{more} left the manifests and will be deleted by an apply that ends healthy, or \
+             with `--wait=false`",
+            names.join(", ")
+        );
+        applied.errors.push(error.hint(stays));
+        return Ok(());
+    }
+    fence.check()?;
+    let wait = options.wait.then_some(options.timeout);
+    let besides = options.plan.prune.besides;
+    let pruned = prune(job, &record, going, besides, fence, wait).await;
+    for id in &pruned.deleted {
+        applied.written.insert(id.clone(), Verb::Deleted);
+    }
+    record.inventory.retain(|id, _| !pruned.gone.contains(id));
+    if let (Some(summary), false) = (&mut applied.release, pruned.deleted.is_empty()) {
+        let written = summary.message.take().unwrap_or_default();
+        summary.message = Some(format!("{written}, {} deleted", pruned.deleted.len()));
+        record.note(summary.clone());
+    }
+    applied.errors.extend(pruned.error);
+    // A lost lease is said by what it stopped.
+    fence.check()?;
+    job.store.write_record(&record, Some(version)).await.map(|_| ())
 }
 
 /// Brings the releases in step with the record, which has the last word, and deletes the oldest.
@@ -274,6 +343,13 @@ async fn settle(
 
 /// The first object for which two plans differ.
 fn difference(approved: &TargetPlan, again: &TargetPlan) -> Option<String> {
+    let going = |plan: &TargetPlan| -> BTreeSet<(ObjectId, String)> {
+        let delete = plan.prune.sweep.delete.iter();
+        delete.map(|c| (c.id.clone(), c.uid.clone())).collect()
+    };
+    if let Some((id, _)) = going(again).difference(&going(approved)).next() {
+        return Some(format!("{id} would be deleted"));
+    }
     let changes = |o: &&ObjectPlan| !matches!(o.action, Action::Unchanged);
     let mut old = approved.objects.iter().filter(changes);
     let mut new = again.objects.iter().filter(changes);

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::adopt;
 use super::assess::{Scene, UsedConfig, assess};
 use super::job::Job;
+use super::prune;
 use super::references;
 use super::unserved;
 use crate::cluster::state::{APP_LABEL, Key, Record, ReleaseState, ResourceVersion};
@@ -17,7 +18,9 @@ use crate::error::Error;
 use crate::event::Phase;
 use crate::manifest::{Object, ObjectId};
 use crate::ownership::{Digest, FieldPath, Policy, autoscaled};
-use crate::plan::{Action, Handling, ObjectPlan, Prepared, TargetPlan, prepare};
+use crate::plan::{
+    self, Action, Handling, ObjectPlan, Prepared, PruneOptions, Sweep, TargetPlan, prepare,
+};
 use crate::render::Rendered;
 
 /// How many calls of one target's reading are under way at once; the client bounds them too.
@@ -36,6 +39,8 @@ pub struct PlanOptions {
     pub force_conflicts: bool,
     /// What to do about objects of other deployers.
     pub adopt: Adopt,
+    /// What becomes of what left the manifests.
+    pub prune: PruneOptions,
 }
 
 /// What to do about objects that another deployer holds.
@@ -156,6 +161,7 @@ pub async fn observe(
         prepared.push(hidden);
     }
     prepared.sort_by(|a, b| (a.rank, &a.object.id).cmp(&(b.rank, &b.object.id)));
+    let desired: BTreeSet<ObjectId> = prepared.iter().map(|p| p.object.id.clone()).collect();
 
     // Known to the inventory, or in a kind that may not be listed: fetched by name. What neither
     // the label nor the inventory knows is left to the dry run, whose answer says whether it
@@ -164,7 +170,10 @@ pub async fn observe(
         .iter()
         .filter(|(id, resource)| {
             let known = inventory.is_some_and(|inventory| inventory.contains_key(*id));
-            !live.contains_key(*id) && (known || unlisted.contains(&Place::of(resource, id)))
+            // What left the manifests is looked for apart: it need not be readable.
+            desired.contains(*id)
+                && !live.contains_key(*id)
+                && (known || unlisted.contains(&Place::of(resource, id)))
         })
         .collect();
     let fetched: Vec<(ObjectId, Option<Value>)> = stream::iter(by_name)
@@ -207,6 +216,12 @@ pub async fn observe(
         .try_collect()
         .await
         .map_err(one)?;
+    let left = match &record {
+        Some((record, _)) => {
+            prune::left(job, &discovery, record, &scene, &assessed, &ignored).await.map_err(one)?
+        }
+        None => Sweep::default(),
+    };
     // Judged by now, and the larger part of what live objects take in memory.
     scene.live.values_mut().for_each(forget_managers);
 
@@ -226,28 +241,17 @@ pub async fn observe(
         }
         objects.push(assessed.plan);
     }
-    let desired: BTreeSet<&ObjectId> = scene.prepared.iter().map(|p| &p.object.id).collect();
-    // Of what the manifests no longer have: what is still there, or in a kind that the cluster
-    // does not serve now; and what is gone.
-    let (left, gone): (Vec<ObjectId>, Vec<ObjectId>) = inventory
-        .into_iter()
-        .flatten()
-        .map(|(id, _)| id)
-        .filter(|id| !desired.contains(id) && !ignored.contains(id))
-        .cloned()
-        .partition(|id| scene.live.contains_key(id) || !resources.contains_key(id));
+    let owned = inventory.map_or(0, BTreeMap::len);
+    let prune = plan::prune(left, options.prune, owned, rendered.objects.len());
     let mut warnings = rendered.warnings.clone();
     if rendered.objects.is_empty() {
         warnings.push("the manifests are empty".to_owned());
     }
-    let unchecked = scene.down.iter().filter(|id| !desired.contains(id));
-    warnings.extend(unchecked.map(|id| format!("{id} {}", unserved::reason(id))));
     warnings.extend(references::missing(job, &discovery, &objects).await);
     let known = record.as_ref().map(|(record, _)| record);
     let retires = adopt::retirements(job, &discovery, known, &objects, &mut warnings).await;
     let retires = retires.map_err(one)?;
-    let unfinished =
-        unfinished(record.as_ref().map(|(record, _)| record), &objects, &gone, &ignored);
+    let unfinished = unfinished(known, &objects, &prune.sweep.gone, &ignored);
     let exists = objects
         .iter()
         .filter(|o| o.handling == Handling::CreateOnly && matches!(o.action, Action::Unchanged));
@@ -261,9 +265,9 @@ pub async fn observe(
         chart: rendered.chart.clone(),
         server_version: version,
         objects,
-        left,
         retires,
         untouched,
+        prune,
         hooks: rendered.dropped_hooks(),
         warnings,
         unfinished,
@@ -303,7 +307,7 @@ pub(super) fn forget_managers(object: &mut Value) {
 fn unfinished(
     record: Option<&Record>,
     objects: &[ObjectPlan],
-    gone: &[ObjectId],
+    gone: &[(ObjectId, String)],
     ignored: &[ObjectId],
 ) -> Option<String> {
     let Some(record) = record else {
@@ -322,8 +326,8 @@ fn unfinished(
         _ if record.active.is_none() => return Some("no release is active".to_owned()),
         _ => {}
     }
-    if let Some(id) = gone.first() {
-        return Some(format!("{id} is in the inventory and gone from the cluster"));
+    if let Some((id, why)) = gone.first() {
+        return Some(format!("{id} is in the inventory and {why}"));
     }
     if let Some(id) = ignored.iter().find(|id| record.inventory.contains_key(*id)) {
         return Some(format!("{id} is in the inventory and is ignored from now on"));

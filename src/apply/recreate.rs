@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::assess::Scene;
-use super::delete::{Condemned, until_gone};
 use super::job::Job;
+use super::remove::{not_gone, still_there};
 use super::write::{Written, give_up, moved};
 use crate::cluster::state::lease::Fence;
 use crate::cluster::{Apply, Refusal, Resource};
@@ -43,14 +43,14 @@ pub(super) async fn recreate(
             let sent = job.cluster.delete(resource, namespace, &id.name, Some(uid)).await;
             sent.map_err(|e| job.failed(e, Some(id)))?;
         }
-        let going = Condemned {
-            id: id.clone(),
-            resource: resource.clone(),
-            uid: uid.to_owned(),
-            rank: plan.rank,
-        };
         let later = "it is deleted and not made anew yet: the next apply does it";
-        until_gone(job, &[going], timeout).await.map_err(|e| e.because(later))?;
+        let deadline = Instant::now() + timeout;
+        let gone = match still_there(job, resource, id, uid, deadline).await {
+            Ok(None) => Ok(()),
+            Ok(Some(finalizers)) => Err(not_gone(id, timeout, &finalizers)),
+            Err(error) => Err(error),
+        };
+        gone.map_err(|e| e.because(later))?;
         fence.check().map_err(|e| e.because(later))?;
     }
     // From here on the object is missing: a run that is halted still makes it.

@@ -8,7 +8,7 @@ use super::apply::{ApplyArgs, apply_with};
 use super::args::{
     ClusterArgs, ConfirmArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs, WaitArgs,
 };
-use super::plan::PlanningArgs;
+use super::plan::{PlanningArgs, PruneArgs};
 use crate::apply::{Adopt, PlanOptions};
 use crate::ui::Ui;
 
@@ -40,8 +40,12 @@ pub(super) struct AdoptArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(args: AdoptArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
-    let planning =
-        PlanningArgs { verify: false, force_conflicts: args.force_conflicts, adopt: true };
+    let planning = PlanningArgs {
+        verify: false,
+        force_conflicts: args.force_conflicts,
+        adopt: true,
+        prune: PruneArgs::none(),
+    };
     let options = PlanOptions { adopt: Adopt::Only, ..planning.options() };
     let args = ApplyArgs {
         keep_going: args.keep_going,

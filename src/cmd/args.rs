@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::plan::Besides;
+
 /// Flags of every verb.
 #[derive(Args, Clone, Debug)]
 pub struct GlobalArgs {
@@ -186,6 +188,33 @@ pub struct WaitArgs {
     /// How long to wait for a target
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, env = "MCD_TIMEOUT", hide_env = true)]
     pub timeout: Duration,
+}
+
+/// What is deleted only when it is asked for.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct BesidesArgs {
+    /// Delete namespaces that the application owns, with everything in them
+    #[arg(long)]
+    pub with_namespaces: bool,
+
+    /// Delete definitions that the application owns, with all their objects
+    #[arg(long)]
+    pub with_definitions: bool,
+
+    /// Delete volumes and claims that the application owns, with their data
+    #[arg(long)]
+    pub with_volumes: bool,
+}
+
+impl BesidesArgs {
+    /// The same for whoever deletes.
+    pub(crate) fn besides(self) -> Besides {
+        Besides {
+            namespaces: self.with_namespaces,
+            definitions: self.with_definitions,
+            volumes: self.with_volumes,
+        }
+    }
 }
 
 /// Confirmation.

@@ -7,7 +7,7 @@ use futures::stream::{self, StreamExt};
 
 use super::Outcome;
 use super::args::{
-    ClusterArgs, ConfirmArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, WaitArgs,
+    BesidesArgs, ClusterArgs, ConfirmArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, WaitArgs,
 };
 use super::deploy::{base, failed, show};
 use super::session::Session;
@@ -23,15 +23,8 @@ use crate::ui::Ui;
 /// Arguments of `mcd delete`.
 #[derive(Args, Debug)]
 pub(super) struct DeleteArgs {
-    /// Delete namespaces that the application owns, with everything in them
-    #[arg(long)]
-    with_namespaces: bool,
-    /// Delete definitions that the application owns, with all their objects
-    #[arg(long)]
-    with_definitions: bool,
-    /// Delete volumes and claims that the application owns, with their data
-    #[arg(long)]
-    with_volumes: bool,
+    #[command(flatten)]
+    besides: BesidesArgs,
     /// Go on in the other targets when one cannot be reached
     #[arg(long)]
     keep_going: bool,
@@ -60,9 +53,7 @@ pub(crate) async fn run(args: &DeleteArgs, _global: &GlobalArgs, ui: &Ui) -> Out
         ui.can_confirm()?;
     }
     let options = DeleteOptions {
-        namespaces: args.with_namespaces,
-        definitions: args.with_definitions,
-        volumes: args.with_volumes,
+        besides: args.besides.besides(),
         wait: args.wait.wait.then_some(args.wait.timeout),
     };
     let planned: Vec<Planned> = session

@@ -121,6 +121,13 @@ fn target_diff(plan: &TargetPlan, context: usize, ui: &Ui) -> String {
             let _ = writeln!(text, "# {}: {note}", object.id);
         }
     }
+    for condemned in &plan.prune.sweep.delete {
+        let id = &condemned.id;
+        let names = (format!("live      {id}"), format!("manifest  {id}"));
+        for line in &condemned.diff.unified(&names.0, &names.1, context) {
+            paint(line, ui, &mut text);
+        }
+    }
     text
 }
 

@@ -3,11 +3,13 @@
 use clap::Args;
 
 use super::Outcome;
-use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
+use super::args::{
+    BesidesArgs, ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs,
+};
 use super::session::Session;
 use crate::apply::{Adopt, Observed, PlanOptions};
 use crate::error::{Error, Exit};
-use crate::plan::{Counts, TargetPlan};
+use crate::plan::{Counts, PruneOptions, TargetPlan};
 use crate::report;
 use crate::report::model::{PlanReport, TargetPlanReport};
 use crate::ui::Ui;
@@ -44,6 +46,34 @@ pub(super) struct PlanningArgs {
     /// Take over objects that helm, kapp, kluctl or another deployer holds
     #[arg(long)]
     pub adopt: bool,
+
+    #[command(flatten)]
+    pub prune: PruneArgs,
+}
+
+/// What becomes of what left the manifests.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Pruning")]
+pub(super) struct PruneArgs {
+    /// Delete what left the manifests (`--prune=false`: keep it, and say so)
+    #[arg(long, hide_possible_values = true, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", require_equals = true, action = clap::ArgAction::Set)]
+    pub prune: bool,
+
+    /// Prune also when the manifests are empty, or more than half of the objects would go
+    #[arg(long)]
+    pub allow_prune_all: bool,
+
+    #[command(flatten)]
+    pub besides: BesidesArgs,
+}
+
+impl PruneArgs {
+    /// Those of a verb that deletes nothing.
+    pub(crate) fn none() -> Self {
+        let besides =
+            BesidesArgs { with_namespaces: false, with_definitions: false, with_volumes: false };
+        PruneArgs { prune: false, allow_prune_all: false, besides }
+    }
 }
 
 impl PlanningArgs {
@@ -53,6 +83,11 @@ impl PlanningArgs {
             verify: self.verify,
             force_conflicts: self.force_conflicts,
             adopt: if self.adopt { Adopt::Yes } else { Adopt::No },
+            prune: PruneOptions {
+                keep: !self.prune.prune,
+                all: self.prune.allow_prune_all,
+                besides: self.prune.besides.besides(),
+            },
         }
     }
 }

@@ -6,6 +6,7 @@ mod handling;
 mod helm_release;
 mod order;
 mod prepare;
+mod prune;
 mod references;
 mod traffic;
 mod types;
@@ -18,6 +19,10 @@ pub use helm_release::{
 };
 pub use order::{override_of, rank};
 pub use prepare::{Definitions, Prepared, prepare};
+pub use prune::{
+    Besides, Candidate, Condemned, Found, Objection, Prune, PruneOptions, Rules, Sweep, namespace,
+    prune, successor, sweep,
+};
 pub use references::{pod_template, references};
 pub use traffic::{moves_traffic, reaches};
 pub use types::{Action, Basis, Counts, ObjectPlan, Ownership, Retirement, TargetPlan, Unverified};

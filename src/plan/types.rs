@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::prune::{Condemned, Objection, Prune};
 use crate::cluster::Resource;
 use crate::config::TargetName;
 use crate::diff::ObjectDiff;
@@ -25,12 +26,12 @@ pub struct TargetPlan {
     pub server_version: String,
     /// The objects, in the order in which an apply writes them.
     pub objects: Vec<ObjectPlan>,
-    /// What the inventory has and the manifests lack: reported, kept.
-    pub left: Vec<ObjectId>,
     /// The helm releases that end because their objects become the application's.
     pub retires: Vec<Retirement>,
     /// What the manifests have and an annotation keeps from being applied: never, or as it exists.
     pub untouched: Vec<(ObjectId, Handling)>,
+    /// What the inventory has and the manifests lack, and what becomes of it.
+    pub prune: Prune,
     /// The chart's hooks that are not applied.
     pub hooks: Vec<Hook>,
     /// What the user should know.
@@ -208,7 +209,7 @@ pub struct Counts {
     pub conflicts: usize,
     /// Refused by the server.
     pub refused: usize,
-    /// Left the set and kept.
+    /// Left the manifests, and stay.
     pub left: usize,
 }
 
@@ -228,7 +229,12 @@ impl std::ops::AddAssign for Counts {
 impl TargetPlan {
     /// Counts the actions.
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts { left: self.left.len(), ..Counts::default() };
+        let sweep = &self.prune.sweep;
+        let mut counts = Counts {
+            delete: sweep.delete.len(),
+            left: sweep.kept.len() + sweep.unread.len(),
+            ..Counts::default()
+        };
         for object in &self.objects {
             match &object.action {
                 Action::Create => counts.create += 1,
@@ -242,25 +248,42 @@ impl TargetPlan {
         counts
     }
 
-    /// Whether an apply would write objects.
+    /// Whether an apply would write or delete objects.
     pub fn has_changes(&self) -> bool {
         let counts = self.counts();
-        counts.create + counts.change + counts.recreate > 0
+        counts.create + counts.change + counts.recreate + counts.delete > 0
     }
 
-    /// What is wrong with the plan itself, in order: refusals, conflicts, terminating objects.
+    /// What is wrong with the plan itself, in order: refusals, conflicts, terminating objects; a
+    /// prune that someone has to confirm; what could not be read, which keeps nothing from being
+    /// applied.
     pub fn problems(&self) -> Vec<Error> {
-        self.errors(ObjectPlan::problem)
+        let unread = self.unread();
+        self.errors(ObjectPlan::problem, Condemned::problem).into_iter().chain(unread).collect()
     }
 
     /// The errors that keep an apply of this target from its first write, in order: besides the
     /// problems the rights that the user lacks. Who may only read still has a plan.
     pub fn blockers(&self) -> Vec<Error> {
-        self.errors(ObjectPlan::blocker)
+        self.errors(ObjectPlan::blocker, Condemned::blocker)
     }
 
-    fn errors(&self, of: impl Fn(&ObjectPlan) -> Option<Error>) -> Vec<Error> {
-        self.objects.iter().filter_map(of).map(|e| e.in_target(&self.target)).collect()
+    /// What of the inventory could not be read: it is neither applied nor deleted, and an apply
+    /// is no success.
+    pub fn unread(&self) -> Vec<Error> {
+        let unread = self.prune.sweep.unread.iter();
+        unread.map(|error| error.clone().in_target(&self.target)).collect()
+    }
+
+    fn errors(
+        &self,
+        of: impl Fn(&ObjectPlan) -> Option<Error>,
+        of_pruned: impl Fn(&Condemned) -> Option<Error>,
+    ) -> Vec<Error> {
+        let objects = self.objects.iter().filter_map(of);
+        let pruned = self.prune.sweep.delete.iter().filter_map(of_pruned);
+        let all = objects.chain(pruned).chain(self.prune.blocked.clone());
+        all.map(|e| e.in_target(&self.target)).collect()
     }
 }
 
@@ -300,5 +323,29 @@ impl ObjectPlan {
             let unverified = self.unverified.as_ref().filter(|u| u.blocks_apply)?;
             Some(Error::new(Exit::Failed, unverified.reason.clone()).on(&self.id))
         })
+    }
+}
+
+impl Condemned {
+    /// Why this object cannot be deleted as things stand, by whomever.
+    pub fn problem(&self) -> Option<Error> {
+        match &self.objection {
+            Some(Objection::Refused(error)) => {
+                Some(error.clone().hint("`--prune=false` keeps what left the manifests"))
+            }
+            Some(Objection::Forbidden(_)) | None => None,
+        }
+    }
+
+    /// Why this user cannot delete this object as things stand.
+    pub fn blocker(&self) -> Option<Error> {
+        match &self.objection {
+            Some(Objection::Forbidden(error)) => Some(
+                Error::new(Exit::Failed, error.message())
+                    .on(&self.id)
+                    .hint("`--prune=false` keeps what left the manifests"),
+            ),
+            Some(Objection::Refused(_)) | None => self.problem(),
+        }
     }
 }

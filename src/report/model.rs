@@ -10,7 +10,7 @@ use serde_json::Value;
 pub use super::tree::{LogReport, NodeReport, WarningReport};
 use crate::error::{Error, Exit, Location};
 use crate::manifest::ObjectId;
-use crate::plan::{Action, Counts, ObjectPlan, Retirement, TargetPlan};
+use crate::plan::{Action, Condemned, Counts, ObjectPlan, Objection, Retirement, TargetPlan};
 use crate::render::ChartUsed;
 
 /// What `mcd plan -o json` prints, and `mcd diff -o json`.
@@ -55,13 +55,13 @@ pub struct TargetPlanReport {
     pub counts: Counts,
     /// Each object that does not stay as it is.
     pub changes: Vec<ObjectReport>,
-    /// What the inventory has and the manifests lack; kept.
-    pub left: Vec<ObjectReference>,
     /// Helm releases that end because their objects become the application's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub retires: Vec<RetirementReport>,
     /// What the annotation `mcd.dev/apply` keeps from being applied.
     pub untouched: Vec<UntouchedReport>,
+    /// What left the manifests and stays.
+    pub left: Vec<LeftReport>,
     /// Why an apply has work to do even where no object changes: an earlier run was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
@@ -109,6 +109,16 @@ impl From<&ObjectId> for ObjectReference {
     }
 }
 
+/// An object that left the manifests and stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LeftReport {
+    /// The object.
+    #[serde(flatten)]
+    pub object: ObjectReference,
+    /// Why it stays.
+    pub reason: String,
+}
+
 /// What would happen to an object.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -118,9 +128,9 @@ pub struct ObjectReport {
     pub object: ObjectReference,
     /// `apiVersion` of the manifest.
     pub api_version: String,
-    /// `create`, `change`, `recreate`, `conflict`, `terminating` or `refused`.
+    /// `create`, `change`, `recreate`, `delete`, `conflict`, `terminating` or `refused`.
     pub action: String,
-    /// Why the object is deleted and made anew.
+    /// Why the object is deleted, or deleted and made anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Field by field; values of Secrets are masked.
@@ -315,13 +325,38 @@ impl From<&Retirement> for RetirementReport {
     }
 }
 
+impl From<&Condemned> for ObjectReport {
+    fn from(condemned: &Condemned) -> Self {
+        let forbidden = match &condemned.objection {
+            Some(Objection::Forbidden(error)) => Some(error.message().to_owned()),
+            Some(Objection::Refused(_)) | None => None,
+        };
+        ObjectReport {
+            object: (&condemned.id).into(),
+            api_version: condemned.resource.gvk.api_version(),
+            action: "delete".to_owned(),
+            reason: Some("left the manifests".to_owned()),
+            fields: Vec::new(),
+            adopts_from: Vec::new(),
+            keeps: Vec::new(),
+            takes_from: Vec::new(),
+            reverts: Vec::new(),
+            relinquishes: Vec::new(),
+            not_verified: forbidden,
+            warnings: Vec::new(),
+        }
+    }
+}
+
 impl TargetPlanReport {
     /// The report of a target that was planned, with the errors that count for the verb.
     pub fn planned(plan: &TargetPlan, errors: &[Error], context: &str, namespace: &str) -> Self {
         let counts = plan.counts();
-        let state = if counts.refused > 0 {
+        let sweep = &plan.prune.sweep;
+        let refused = counts.refused > 0 || sweep.delete.iter().any(|c| c.problem().is_some());
+        let state = if refused {
             "refused"
-        } else if counts.conflicts > 0 {
+        } else if counts.conflicts > 0 || plan.prune.blocked.is_some() {
             "blocked"
         } else if plan.has_changes() {
             "changes"
@@ -329,6 +364,10 @@ impl TargetPlanReport {
             "unchanged"
         };
         let changed = plan.objects.iter().filter(|o| !matches!(o.action, Action::Unchanged));
+        let left = |id: &ObjectId, why: &str| LeftReport { object: id.into(), reason: why.into() };
+        let kept = sweep.kept.iter().map(|(id, why)| left(id, why));
+        let unread =
+            sweep.unread.iter().filter_map(|e| Some(left(e.object()?, "it could not be read")));
         TargetPlanReport {
             target: plan.target.to_string(),
             context: context.to_owned(),
@@ -341,8 +380,6 @@ impl TargetPlanReport {
             chart: plan.chart.clone(),
             server_version: Some(plan.server_version.clone()),
             counts,
-            changes: changed.map(ObjectReport::from).collect(),
-            left: plan.left.iter().map(ObjectReference::from).collect(),
             retires: plan.retires.iter().map(RetirementReport::from).collect(),
             untouched: (plan.untouched.iter())
                 .map(|(id, handling)| UntouchedReport {
@@ -350,6 +387,11 @@ impl TargetPlanReport {
                     apply: handling.word().to_owned(),
                 })
                 .collect(),
+            changes: changed
+                .map(ObjectReport::from)
+                .chain(sweep.delete.iter().map(ObjectReport::from))
+                .collect(),
+            left: kept.chain(unread).collect(),
             unfinished: plan.unfinished.clone(),
             hooks: plan.hooks.iter().map(|hook| ObjectReference::from(&hook.id)).collect(),
             warnings: plan.warnings.clone(),

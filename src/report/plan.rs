@@ -46,8 +46,10 @@ fn table(report: &PlanReport, look: Look) -> String {
     let mut headers = vec!["CLUSTER", "NAMESPACE"];
     headers.extend(tools.then_some("TOOL"));
     let recreates = report.counts.recreate > 0;
+    let deletes = report.counts.delete > 0;
     headers.extend(["STATE", "CREATE", "CHANGE"]);
     headers.extend(recreates.then_some("RECREATE"));
+    headers.extend(deletes.then_some("DELETE"));
     headers.push("UNCHANGED");
     let mut table = Table::new(headers);
     for target in &report.targets {
@@ -64,6 +66,7 @@ fn table(report: &PlanReport, look: Look) -> String {
         row.push(state(target));
         row.extend([counts.create, counts.change].map(|n| count(n).into()));
         row.extend(recreates.then(|| count(counts.recreate).into()));
+        row.extend(deletes.then(|| count(counts.delete).into()));
         row.push(count(counts.unchanged).into());
         table.row(row);
     }
@@ -103,14 +106,21 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
             "create" => ("+", Role::Add),
             "change" => ("~", Role::Warn),
             "recreate" => ("±", Role::Warn),
+            "delete" => ("-", Role::Remove),
             _ => ("!", Role::Fail),
         };
         let line = look.paint(role, &format!("  {mark} {}", name(&object.object)));
         let reason = object.not_verified.as_deref();
         let reason = reason.filter(|reason| unverified.get(reason) == Some(&1));
-        let note = reason.map(|r| format!("  (not verified: {r})")).unwrap_or_default();
+        let note = match (reason, object.action.as_str()) {
+            (Some(reason), _) => format!("  (not verified: {reason})"),
+            (None, "delete") => {
+                object.reason.as_ref().map(|why| format!("  ({why})")).unwrap_or_default()
+            }
+            (None, _) => String::new(),
+        };
         let _ = writeln!(text, "{line}{note}");
-        if let Some(why) = &object.reason {
+        if let Some(why) = object.reason.as_ref().filter(|_| object.action == "recreate") {
             let _ = writeln!(text, "      deleted and made anew: {why}");
         }
         details(object, &mut text);
@@ -122,7 +132,8 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         text += &problem(error, look);
     }
     for left in &target.left {
-        let line = format!("  ? {}: not in the manifests any more; kept", name(left));
+        let (object, reason) = (name(&left.object), &left.reason);
+        let line = format!("  ? {object} left the manifests, and stays: {reason}");
         let _ = writeln!(text, "{}", look.paint(Role::Warn, &line));
     }
     for object in &target.untouched {
@@ -253,13 +264,14 @@ fn summary(report: &PlanReport) -> String {
     let mut parts = vec![
         format!("{} to create", counts.create),
         format!("{} to change", counts.change),
+        format!("{} to delete", counts.delete),
         format!("{} unchanged", counts.unchanged),
     ];
     if counts.recreate > 0 {
         parts.insert(2, format!("{} to recreate", counts.recreate));
     }
     if counts.left > 0 {
-        parts.push(format!("{} left the manifests", counts.left));
+        parts.push(format!("{} left the manifests and kept", counts.left));
     }
     if counts.conflicts + counts.refused > 0 {
         parts.push(format!("{} blocked", counts.conflicts + counts.refused));

@@ -241,12 +241,16 @@ fn an_update_killed_at_every_write_is_finished_by_the_next() {
         let config = place.owned("/api/v1", "configmaps", "web");
         assert_eq!(config["data"]["greeting"], "good evening");
         place.owned("/api/v1", "configmaps", "new");
-        // What left the manifests is kept, and not forgotten.
-        place.owned("/api/v1", "configmaps", "old");
+        // What left the manifests is gone, and forgotten.
+        let maps = place.state("/api/v1", "configmaps");
+        let maps: Vec<&str> = maps.iter().filter_map(|c| c["metadata"]["name"].as_str()).collect();
+        assert_eq!(maps, ["kube-root-ca.crt", "new", "web"]);
         let plan = place.elsewhere(0, &["plan", "-o", "json"]).json();
-        let left = plan["targets"][0]["left"].as_array().unwrap();
-        let left: Vec<&str> = left.iter().map(|o| o["name"].as_str().unwrap()).collect();
-        assert_eq!(left, ["old"]);
+        let target = &plan["targets"][0];
+        assert_eq!(
+            (&target["left"], &target["unfinished"]),
+            (&serde_json::json!([]), &Value::Null)
+        );
     });
     place.delete();
     let left: Vec<Value> = place.state("/api/v1", "configmaps");

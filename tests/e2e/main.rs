@@ -26,6 +26,7 @@ mod moved;
 mod order;
 mod pipes;
 mod preview;
+mod prune;
 mod refusals;
 mod secrets;
 mod state;

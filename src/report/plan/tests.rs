@@ -8,7 +8,7 @@ use crate::error::{Error, Location};
 use crate::manifest::ObjectId;
 use crate::plan::Counts;
 use crate::render::ChartUsed;
-use crate::report::model::{DeployerReport, FieldReport, RevertReport, ToolReport};
+use crate::report::model::{DeployerReport, FieldReport, LeftReport, RevertReport, ToolReport};
 
 fn id(kind: &str, name: &str) -> ObjectId {
     let group = if kind == "Deployment" { "apps" } else { "" };
@@ -103,8 +103,15 @@ fn mixed() -> PlanReport {
         .hint("leave it to the operator, or pass `--force-conflicts`");
     let mut conflict = target("eu", "blocked", vec![object("conflict", "Service", "web"), image()]);
     conflict.errors = vec![(&undecided).into()];
-    conflict.left = vec![(&id("ConfigMap", "old")).into()];
+    conflict.left = vec![LeftReport {
+        object: (&id("ConfigMap", "old")).into(),
+        reason: "--prune=false".into(),
+    }];
     conflict.counts.left = 1;
+    let mut older = object("delete", "Secret", "older");
+    older.reason = Some("left the manifests".into());
+    conflict.changes.push(older);
+    conflict.counts.delete = 1;
     conflict.hooks = vec![(&id("Job", "migrate")).into()];
     conflict.warnings =
         vec!["Deployment shop/web uses Secret shop/tls, which does not exist".into()];
