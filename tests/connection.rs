@@ -14,7 +14,7 @@ use mcd::config::{ClusterSpec, TargetName};
 use mcd::error::{Error, Exit};
 use mcd::manifest::{Gvk, ObjectId};
 use serde_json::{Value, json};
-use testbed::{Bed, Context, Fault, Match, Proxy, Reply, TestNamespace, User};
+use testbed::{Bed, Context, Fault, Flaw, Impostor, Match, Proxy, Reply, TestNamespace, User};
 
 const MANAGER: &str = "mcd:test/web";
 
@@ -23,6 +23,7 @@ fn spec(context: &str) -> ClusterSpec {
         name: TargetName::new("us-east"),
         context: context.to_owned(),
         kubeconfig: None,
+        identity: None,
         in_cluster: false,
         labels: std::collections::BTreeMap::default(),
         values: Value::Null,
@@ -382,10 +383,132 @@ async fn rights_and_credentials() {
     let kubeconfig = bed.kubeconfig(&[us_east()]);
     let mut options = options(kubeconfig.path());
     options.impersonate =
-        Some(Impersonate { user: "jo".to_owned(), groups: vec!["team".to_owned()] });
+        Some(Impersonate { user: "jo".to_owned(), groups: vec!["team".to_owned()], uid: None });
     let (cluster, _) = connect(&options, "us-east").await.unwrap();
     let (_, text) = read(cluster.list(&secrets(), Some(ns), None, None).await.unwrap_err());
     assert!(text.contains("user `jo` cannot list `secrets`"), "{text}");
+}
+
+/// A pod's service account: its token is read again when the server refuses the one that was read.
+#[tokio::test]
+async fn in_a_cluster_the_pods_service_account_is_used() {
+    let namespace = namespace();
+    let bed = Bed::shared();
+    let cluster = bed.cluster("us-east");
+    let folder = tempfile::tempdir().unwrap();
+    let kubeconfig: Value =
+        serde_json::from_slice(&std::fs::read(bed.kubeconfig(&[us_east()]).path()).unwrap())
+            .unwrap();
+    let ca = kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"].as_str().unwrap();
+    let pem = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, ca).unwrap();
+    let mut options = ConnectOptions::default();
+    let mut spec = spec("pod");
+    spec.in_cluster = true;
+    let connect = async |options: &ConnectOptions| {
+        let kubeconfigs = Kubeconfigs::new(options);
+        let notes = Heard::default().notes();
+        Cluster::connect(&spec.name, &spec, &kubeconfigs, options, notes).await
+    };
+    let (exit, text) = read(connect(&options).await.unwrap_err());
+    assert_eq!(exit, Exit::Config);
+    assert!(text.contains("works only in a pod"), "{text}");
+    assert!(text.contains("KUBERNETES_SERVICE_HOST is not set"), "{text}");
+
+    options.environment.service_host = Some(cluster.address().ip().to_string());
+    options.environment.service_port = Some(cluster.address().port().to_string());
+    options.environment.service_account = Some(folder.path().to_owned());
+    std::fs::write(folder.path().join("ca.crt"), pem).unwrap();
+    let (_, text) = read(connect(&options).await.unwrap_err());
+    assert!(text.contains("/token`: No such file"), "{text}");
+
+    let write = |token: &str| std::fs::write(folder.path().join("token"), token).unwrap();
+    write("stale");
+    let pod = connect(&options).await.unwrap();
+    assert_eq!(pod.version().await.unwrap_err().kind, CallErrorKind::Unauthorized);
+    write(&cluster.service_account_token(namespace.name(), "default"));
+    pod.version().await.unwrap();
+    let account = format!("system:serviceaccount:{}:default", namespace.name());
+    assert_eq!(pod.whoami().await.unwrap(), account);
+}
+
+/// A tunnel as proxies for https make them (CONNECT); counts what it was asked for.
+async fn tunnel() -> (String, Arc<Mutex<Vec<String>>>) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", socket.local_addr().unwrap());
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = asked.clone();
+    tokio::spawn(async move {
+        loop {
+            let (mut near, _) = socket.accept().await.unwrap();
+            let seen = seen.clone();
+            tokio::spawn(async move {
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    head.push(near.read_u8().await.unwrap());
+                }
+                let head = String::from_utf8(head).unwrap();
+                let to = head.strip_prefix("CONNECT ").unwrap().split(' ').next().unwrap();
+                seen.lock().unwrap().push(to.to_owned());
+                let mut far = tokio::net::TcpStream::connect(to).await.unwrap();
+                near.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+                tokio::io::copy_bidirectional(&mut near, &mut far).await.ok();
+            });
+        }
+    });
+    (url, asked)
+}
+
+#[tokio::test]
+async fn a_proxy_of_the_kubeconfig_is_used() {
+    let (proxy, asked) = tunnel().await;
+    let folder = tempfile::tempdir().unwrap();
+    let kubeconfig = Bed::shared().kubeconfig(&[us_east()]);
+    let path = folder.path().join("config");
+    rewrite(kubeconfig.path(), &path, |cluster| cluster["proxy-url"] = proxy.clone().into());
+    let (cluster, _) = connect(&options(&path), "us-east").await.unwrap();
+    cluster.version().await.unwrap();
+    let address = Bed::shared().cluster("us-east").address().to_string();
+    assert_eq!(*asked.lock().unwrap(), [address]);
+
+    rewrite(kubeconfig.path(), &path, |cluster| cluster["proxy-url"] = "http://127.0.0.1:1".into());
+    let (cluster, _) = connect(&options(&path), "us-east").await.unwrap();
+    let (exit, text) = read(cluster.version().await.unwrap_err());
+    assert_eq!(exit, Exit::Unreachable);
+    assert!(text.contains("connection refused"), "{text}");
+}
+
+/// A plugin that gives a client certificate, as some clouds do; it runs in the environment that the
+/// kubeconfig says.
+#[tokio::test]
+async fn a_credential_plugin_may_give_a_certificate() {
+    let bed = Bed::shared();
+    let kubeconfig = bed.kubeconfig(&[us_east().as_user(User::named("exec-dev"))]);
+    let mut config: Value =
+        serde_json::from_slice(&std::fs::read(kubeconfig.path()).unwrap()).unwrap();
+    let user = config["users"][0]["user"].take();
+    let pem = |key: &str| {
+        let text = user[key].as_str().unwrap();
+        let engine = &base64::engine::general_purpose::STANDARD;
+        String::from_utf8(base64::Engine::decode(engine, text).unwrap()).unwrap()
+    };
+    let credential = json!({
+        "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+        "status": {
+            "clientCertificateData": pem("client-certificate-data"),
+            "clientKeyData": pem("client-key-data"),
+        },
+    });
+    config["users"][0]["user"] = json!({"exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "command": "sh",
+        "args": ["-c", "printf '%s' \"$CREDENTIAL\""], "interactiveMode": "Never",
+        "env": [{"name": "CREDENTIAL", "value": credential.to_string()}],
+    }});
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config");
+    std::fs::write(&path, config.to_string()).unwrap();
+    let (cluster, _) = connect(&options(&path), "us-east").await.unwrap();
+    assert_eq!(cluster.whoami().await.unwrap(), "exec-dev");
 }
 
 #[tokio::test]
@@ -398,6 +521,34 @@ async fn certificates_are_verified() {
     // It does not get better by trying again.
     assert_eq!(heard.retries(), [""; 0]);
     assert!(started.elapsed() < Duration::from_secs(5));
+
+    for (flaw, words, hint) in [
+        (
+            Flaw::Expired,
+            "its certificate expired on 2022-01-01",
+            "have the server's certificate renewed",
+        ),
+        (
+            Flaw::Early,
+            "its certificate is not valid yet before 2048-01-01",
+            "set this machine's clock",
+        ),
+        (
+            Flaw::OtherName,
+            "its certificate is for `elsewhere.example.com`, not for `127.0.0.1`",
+            "`tls-server-name`",
+        ),
+        (Flaw::Plain, "it does not answer by TLS", "the address, and the port, of an API server"),
+    ] {
+        let impostor = Impostor::start(flaw);
+        let context = us_east().at_server(impostor.server()).trusting_ca(impostor.ca());
+        let (cluster, heard) = through(context).await;
+        let (exit, text) = read(cluster.version().await.unwrap_err());
+        assert_eq!(exit, Exit::Unreachable, "{flaw:?}: {text}");
+        assert!(text.contains("is not trusted: ") && text.contains(words), "{flaw:?}: {text}");
+        assert!(text.contains(hint), "{flaw:?}: {text}");
+        assert_eq!(heard.retries(), [""; 0], "{flaw:?}");
+    }
 
     let (cluster, heard) = through(us_east().without_verification()).await;
     cluster.version().await.unwrap();

@@ -57,6 +57,7 @@ impl Repo {
                 name: TargetName::new("us-east"),
                 context: "us-east".into(),
                 kubeconfig: None,
+                identity: None,
                 in_cluster: false,
                 labels: BTreeMap::new(),
                 values: json!({}),

@@ -68,6 +68,7 @@ impl Place {
             name: name.clone(),
             context: CLUSTER.into(),
             kubeconfig: Some(kubeconfig.path().to_owned()),
+            identity: None,
             in_cluster: false,
             labels: BTreeMap::new(),
             values: Value::Null,

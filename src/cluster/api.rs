@@ -427,7 +427,7 @@ impl Cluster {
             "resource": resource.plural, "namespace": namespace.filter(|_| resource.namespaced),
             "name": name,
         });
-        let review = json!({"resourceAttributes": attributes});
+        let review = json!({"spec": {"resourceAttributes": attributes}});
         let value =
             self.review("authorization.k8s.io/v1", "SelfSubjectAccessReview", review).await?;
         Ok(value["status"]["allowed"] == true)
@@ -440,9 +440,10 @@ impl Cluster {
     }
 
     /// Asks the server something by a POST that stores nothing.
-    async fn review(&self, api_version: &str, kind: &str, spec: Value) -> CallResult<Value> {
+    async fn review(&self, api_version: &str, kind: &str, mut body: Value) -> CallResult<Value> {
         let path = format!("/apis/{api_version}/{}s", kind.to_lowercase());
-        let body = json!({"apiVersion": api_version, "kind": kind, "spec": spec});
+        body["apiVersion"] = api_version.into();
+        body["kind"] = kind.into();
         let call = Call {
             method: Method::POST,
             body: body.to_string().into_bytes(),

@@ -20,6 +20,7 @@ use super::note::Note;
 use super::refusal::{About, classify, webhook_is_down};
 use super::retry::{Failure, Repeat, Sent};
 use super::text::clean;
+use super::tls::{Distrust, distrust};
 
 /// No answer of a Kubernetes API server is larger (bytes).
 const LARGEST_ANSWER: usize = 1 << 30;
@@ -243,7 +244,6 @@ impl Cluster {
 
     fn broken(&self, error: &(dyn StdError + 'static)) -> Broken {
         let mut sent = Sent::Maybe;
-        let mut useless = false;
         let mut why = String::new();
         for error in chain(error) {
             if let Some(error) = error.downcast_ref::<hyper_util::client::legacy::Error>()
@@ -252,7 +252,11 @@ impl Cluster {
                 sent = Sent::No;
             }
             // A certificate that is not trusted does not get better by trying again.
-            useless |= error.is::<rustls::Error>();
+            if let Some(error) = error.downcast_ref() {
+                let Distrust { why, next } = distrust(error);
+                let kind = CallErrorKind::Distrusted { why, next };
+                return Broken { kind, failure: None };
+            }
             why = error.to_string();
             if let Some(reason) = error.downcast_ref().and_then(|e| self.io_reason(e)) {
                 why = reason;
@@ -260,7 +264,7 @@ impl Cluster {
             }
         }
         let why = clean(&why);
-        let failure = (!useless).then(|| Failure { sent, retry_after: None, why: why.clone() });
+        let failure = Some(Failure { sent, retry_after: None, why: why.clone() });
         Broken { kind: CallErrorKind::Unreachable { why }, failure }
     }
 }

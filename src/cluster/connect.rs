@@ -84,21 +84,28 @@ pub struct Environment {
     pub http_proxy: Option<String>,
     /// `NO_PROXY`.
     pub no_proxy: Option<String>,
+    /// `KUBERNETES_SERVICE_HOST`: in a pod, where its cluster's API server is.
+    pub service_host: Option<String>,
+    /// `KUBERNETES_SERVICE_PORT`.
+    pub service_port: Option<String>,
+    /// The folder with the pod's service account; none: where every pod has it.
+    pub service_account: Option<PathBuf>,
 }
 
 impl Environment {
     /// Reads the process's environment. The only place of this module that does.
     pub fn read() -> Self {
-        let either = |upper: &str| {
-            let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-            text(upper).or_else(|| text(&upper.to_lowercase()))
-        };
+        let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let either = |upper: &str| text(upper).or_else(|| text(&upper.to_lowercase()));
         Environment {
             kubeconfig: std::env::var_os("KUBECONFIG"),
             home: std::env::home_dir(),
             https_proxy: either("HTTPS_PROXY"),
             http_proxy: either("HTTP_PROXY"),
             no_proxy: either("NO_PROXY"),
+            service_host: text("KUBERNETES_SERVICE_HOST"),
+            service_port: text("KUBERNETES_SERVICE_PORT"),
+            service_account: None,
         }
     }
 }
@@ -110,6 +117,8 @@ pub struct Impersonate {
     pub user: String,
     /// The groups.
     pub groups: Vec<String>,
+    /// The uid.
+    pub uid: Option<String>,
 }
 
 /// An API server, as one user. Cheap to clone; clones share connections, limits and caches.
@@ -130,6 +139,8 @@ pub(super) struct Inner {
     pub(super) options: ConnectOptions,
     pub(super) discovery: Once<Arc<Discovery>>,
     pub(super) version: Once<ServerVersion>,
+    pub(super) kube_system: Once<Option<String>>,
+    pub(super) cluster_property: Once<Option<String>>,
     started: Instant,
     clock: Mutex<ServerClock>,
 }
@@ -203,6 +214,8 @@ impl Cluster {
                 options: options.clone(),
                 discovery: Once::default(),
                 version: Once::default(),
+                kube_system: Once::default(),
+                cluster_property: Once::default(),
                 started: Instant::now(),
                 clock: Mutex::default(),
             }))
@@ -283,6 +296,10 @@ impl Cluster {
     /// After a 401: whether a new credential could be had, so that a second try makes sense.
     pub(super) async fn renew(&self) -> Result<bool, CallErrorKind> {
         match self.connected().credential {
+            // A token file was renewed since it was read, or will be refused once more.
+            None if self.inner.entry.has_token_file() => {
+                self.log_in_again(None).await.map(|_| true)
+            }
             None => Ok(false),
             Some(refused) => self.log_in_again(Some(&refused)).await.map(|_| true),
         }

@@ -43,6 +43,13 @@ pub enum CallErrorKind {
         /// Such as `connection refused`.
         why: String,
     },
+    /// The server is not the one that it should be, or does not take us for whom we are: TLS.
+    Distrusted {
+        /// What is wrong, as a fragment.
+        why: String,
+        /// What to do.
+        next: &'static str,
+    },
     /// No complete answer within the call's timeout.
     Timeout {
         /// The timeout.
@@ -115,6 +122,7 @@ impl CallError {
     pub fn is_cluster_wide(&self) -> bool {
         match &self.kind {
             CallErrorKind::Unreachable { .. }
+            | CallErrorKind::Distrusted { .. }
             | CallErrorKind::Timeout { .. }
             | CallErrorKind::Unauthorized
             | CallErrorKind::Credentials { .. }
@@ -132,6 +140,7 @@ impl CallError {
         let failed = if self.context.write { Exit::Failed } else { Exit::Unreachable };
         match &self.kind {
             CallErrorKind::Unreachable { .. }
+            | CallErrorKind::Distrusted { .. }
             | CallErrorKind::Timeout { .. }
             | CallErrorKind::Unauthorized
             | CallErrorKind::Credentials { .. }
@@ -205,12 +214,12 @@ impl CallError {
         let server = &self.context.server;
         match &self.kind {
             CallErrorKind::Unreachable { why } => {
-                let story = Story::new(format!("`{server}` cannot be reached")).why(why);
-                if why.contains("certificate") {
-                    story.next("see `certificate-authority-data` and `tls-server-name` of the kubeconfig's cluster")
-                } else {
-                    story.next("see whether the server runs, and whether it is reached from here (VPN, proxy)")
-                }
+                Story::new(format!("`{server}` cannot be reached")).why(why).next(
+                    "see whether the server runs, and whether it is reached from here (VPN, proxy)",
+                )
+            }
+            CallErrorKind::Distrusted { why, next } => {
+                Story::new(format!("`{server}` is not trusted")).why(why).next(*next)
             }
             CallErrorKind::Timeout { after } => {
                 Story::new(format!("`{server}` gave no answer within {}", seconds(*after)))

@@ -201,6 +201,7 @@ pub(super) fn spec(context: &str, kubeconfig: Option<PathBuf>) -> ClusterSpec {
         name: TargetName::new("us-east"),
         context: context.to_owned(),
         kubeconfig,
+        identity: None,
         in_cluster: false,
         labels: std::collections::BTreeMap::default(),
         values: Value::Null,

@@ -20,8 +20,9 @@ use tokio_util::sync::CancellationToken;
 use super::connect::{ConnectOptions, Environment, Inner, lock};
 use super::credentials::{Credential, Plugin, Plugins};
 use super::error::CallErrorKind;
+use super::in_cluster;
 use super::proxy::proxy_for;
-use crate::config::ClusterSpec;
+use crate::config::{ClusterSpec, Contexts};
 use crate::error::{Error, Location, Result};
 
 /// An API server as a kubeconfig names it.
@@ -122,7 +123,10 @@ impl Kubeconfigs {
     pub(super) fn entry(&self, spec: &ClusterSpec, options: &ConnectOptions) -> Result<Entry> {
         let named = |error: Error| error.in_target(&spec.name);
         if spec.in_cluster {
-            return in_cluster(options).map_err(named);
+            let (config, server) =
+                in_cluster::config(&self.inner.environment, options).map_err(named)?;
+            let key = link_key(&ClusterEntry::default(), &config.auth_info, options);
+            return Ok(Entry { server, user_name: None, key, config, plugin: None });
         }
         let files = self.files(spec.kubeconfig.as_deref()).map_err(named)?;
         self.entry_in(&files, spec, options).map_err(named)
@@ -245,31 +249,18 @@ impl Kubeconfigs {
     }
 }
 
-/// The pod's service account, in a cluster that mcd runs in itself.
-fn in_cluster(options: &ConnectOptions) -> Result<Entry> {
-    let mut config = kube::Config::incluster_env().map_err(|error| {
-        Error::config("`inCluster: true` works only in a pod with a service account")
-            .because(super::call::causes(&error))
-    })?;
-    bound(&mut config, options);
-    impersonate(&mut config.auth_info, options);
-    let server = Server::new(&config.cluster_url, config.root_cert.as_deref(), false);
-    let key = link_key(&ClusterEntry::default(), &config.auth_info, options);
-    Ok(Entry { server, user_name: None, key, config, plugin: None })
-}
-
 /// Our own bounds and retries are around each call; kube's would stall silently.
-fn bound(config: &mut kube::Config, options: &ConnectOptions) {
+pub(super) fn bound(config: &mut kube::Config, options: &ConnectOptions) {
     config.connect_timeout = Some(options.connect_timeout);
     config.write_timeout = None;
     config.default_retry = false;
 }
 
-fn impersonate(user: &mut AuthInfo, options: &ConnectOptions) {
+pub(super) fn impersonate(user: &mut AuthInfo, options: &ConnectOptions) {
     if let Some(someone) = &options.impersonate {
         user.impersonate = Some(someone.user.clone());
         user.impersonate_groups = Some(someone.groups.clone());
-        user.impersonate_uid = None;
+        user.impersonate_uid = someone.uid.clone();
         user.impersonate_user_extra = None;
     }
 }
@@ -277,9 +268,15 @@ fn impersonate(user: &mut AuthInfo, options: &ConnectOptions) {
 /// A digest of everything that decides how a server is reached, and as whom. It is of secrets, and
 /// never leaves the process.
 fn link_key(cluster: &ClusterEntry, user: &AuthInfo, options: &ConnectOptions) -> Option<[u8; 32]> {
-    let impersonate = options.impersonate.as_ref().map(|i| (&i.user, &i.groups));
+    let impersonate = options.impersonate.as_ref().map(|i| (&i.user, &i.groups, &i.uid));
     let parts = (cluster, user, impersonate, options.request_timeout, options.parallel);
     serde_json::to_vec(&parts).ok().map(|text| Sha256::digest(text).into())
+}
+
+impl Contexts for Kubeconfigs {
+    fn contexts(&self, kubeconfig: Option<&Path>) -> Result<Vec<String>> {
+        Kubeconfigs::contexts(self, kubeconfig)
+    }
 }
 
 /// What a context comes to.
@@ -293,6 +290,11 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Whether its token is in a file, which someone renews.
+    pub(super) fn has_token_file(&self) -> bool {
+        self.config.auth_info.token_file.as_ref().is_some_and(|path| !path.is_empty())
+    }
+
     /// The client's settings with credentials: those of the plugin, if there is one, other than
     /// `not`, which the server refused or which expires.
     pub(super) async fn login(
@@ -313,7 +315,7 @@ impl Entry {
 }
 
 impl Server {
-    fn new(uri: &Uri, ca: Option<&[Vec<u8>]>, insecure: bool) -> Self {
+    pub(super) fn new(uri: &Uri, ca: Option<&[Vec<u8>]>, insecure: bool) -> Self {
         let scheme = uri.scheme_str().unwrap_or("https");
         let name = uri.host().unwrap_or_default();
         let port = uri.port_u16().unwrap_or(if scheme == "http" { 80 } else { 443 });
@@ -334,7 +336,7 @@ impl Server {
 }
 
 /// The certificates of a PEM file; none when there are none.
-fn certificates(pem: &[u8]) -> Option<Vec<Vec<u8>>> {
+pub(super) fn certificates(pem: &[u8]) -> Option<Vec<Vec<u8>>> {
     let certificates: Vec<Vec<u8>> = CertificateDer::pem_slice_iter(pem)
         .map(|der| der.map(|der| der.to_vec()))
         .collect::<Result<_, _>>()

@@ -14,6 +14,8 @@ mod discovery;
 pub(crate) mod error;
 #[cfg(test)]
 mod fake;
+mod identity;
+mod in_cluster;
 mod kubeconfig;
 mod logs;
 mod note;
@@ -23,6 +25,7 @@ mod refusal;
 mod retry;
 pub mod state;
 mod text;
+mod tls;
 
 pub use api::{Applied, Apply, Deleted, ServerVersion};
 pub use connect::{Cluster, ConnectOptions, Environment, Impersonate};

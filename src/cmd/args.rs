@@ -108,6 +108,10 @@ pub struct ClusterArgs {
     #[arg(long = "as-group", value_name = "GROUP", requires = "as_user")]
     pub as_groups: Vec<String>,
 
+    /// Act with this uid
+    #[arg(long = "as-uid", value_name = "UID", requires = "as_user")]
+    pub as_uid: Option<String>,
+
     /// How long one call to an API server may take
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration, env = "MCD_REQUEST_TIMEOUT", hide_env = true)]
     pub request_timeout: Duration,
@@ -124,6 +128,7 @@ impl ClusterArgs {
             kubeconfig: None,
             as_user: None,
             as_groups: Vec::new(),
+            as_uid: None,
             request_timeout: Duration::from_secs(30),
             concurrency: None,
         }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt};
@@ -12,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::{ClusterArgs, Color, GlobalArgs, ProjectArgs, RenderArgs};
 use super::signals::Interrupt;
 use crate::apply::{Job, Observed, PlanOptions, observe};
-use crate::cluster::{Cluster, ConnectOptions, Impersonate, Kubeconfigs, Note, Notes};
+use crate::cluster::{Cluster, ConnectOptions, Impersonate, Kubeconfigs, Note, Notes, Server};
 use crate::config::{Project, Resolver, Selector, Target, TargetName};
 use crate::error::{Error, Exit, Result};
 use crate::event::{EventKind, Events, Phase};
@@ -81,12 +82,22 @@ pub(crate) fn start_log(global: &GlobalArgs) -> Result<()> {
 
 /// Reads the files and selects the targets. Nothing is contacted. Verbs that render nothing need
 /// no variables and no inputs of rendering.
-pub(crate) fn project(args: &ProjectArgs, renders: bool) -> Result<(Project, Vec<Target>)> {
-    let resolver = if renders { Resolver::default() } else { Resolver::default().places() };
+pub(crate) fn project(
+    args: &ProjectArgs,
+    renders: bool,
+    kubeconfigs: &Kubeconfigs,
+) -> Result<(Project, Vec<Target>)> {
+    let resolver = Resolver::default().with_contexts(kubeconfigs);
+    let resolver = if renders { resolver } else { resolver.places() };
     let project = resolver.load(&args.file, args.fleet.clone(), &args.vars)?;
     let selector = args.selector.as_deref().map(Selector::parse).transpose()?;
     let targets = project.narrow(&args.targets, selector.as_ref())?;
     Ok((project, targets))
+}
+
+/// The kubeconfigs of the process's environment, with what `--kubeconfig` names.
+pub(crate) fn ambient_kubeconfigs(kubeconfig: Option<PathBuf>) -> Kubeconfigs {
+    Kubeconfigs::new(&ConnectOptions { kubeconfig, ..ConnectOptions::from_env() })
 }
 
 impl Session {
@@ -97,7 +108,8 @@ impl Session {
         render: Option<&RenderArgs>,
         ui: &Ui,
     ) -> Result<Self> {
-        let (project, targets) = project(args, render.is_some())?;
+        let kubeconfigs = ambient_kubeconfigs(clusters.kubeconfig.clone());
+        let (project, targets) = project(args, render.is_some(), &kubeconfigs)?;
         for warning in &project.warnings {
             ui.warning(&warning.to_string());
         }
@@ -113,10 +125,11 @@ impl Session {
         let connect = ConnectOptions {
             kubeconfig: clusters.kubeconfig.clone(),
             request_timeout: clusters.request_timeout,
-            impersonate: clusters
-                .as_user
-                .clone()
-                .map(|user| Impersonate { user, groups: clusters.as_groups.clone() }),
+            impersonate: clusters.as_user.clone().map(|user| Impersonate {
+                user,
+                groups: clusters.as_groups.clone(),
+                uid: clusters.as_uid.clone(),
+            }),
             cancel: interrupt.token().clone(),
             ..ConnectOptions::from_env()
         };
@@ -129,7 +142,7 @@ impl Session {
             interrupt,
             events,
             reporter,
-            kubeconfigs: Arc::new(Kubeconfigs::new(&connect)),
+            kubeconfigs: Arc::new(kubeconfigs),
             connect,
             renderer,
             concurrency: clusters.concurrency.map_or(CONCURRENCY, |n| n as usize),
@@ -142,8 +155,7 @@ impl Session {
     pub(crate) fn check_contexts(&self) -> Result<()> {
         let mut places: BTreeMap<(String, &str), &Target> = BTreeMap::new();
         for target in &self.targets {
-            let server =
-                self.kubeconfigs.check(&target.cluster).map_err(|e| e.in_target(&target.name))?;
+            let server = self.server(target)?;
             if let Some(first) = places.insert((server.url, &target.namespace), target) {
                 return Err(Error::config(format!(
                     "the targets `{}` and `{}` are one: the same server and the namespace `{}`",
@@ -180,8 +192,25 @@ impl Session {
             .await
     }
 
-    /// Connects to a target's cluster.
+    /// What a target's context names, once it is known not to contradict the pin.
+    pub(crate) fn server(&self, target: &Target) -> Result<Server> {
+        let server =
+            self.kubeconfigs.check(&target.cluster).map_err(|e| e.in_target(&target.name))?;
+        server.check_identity(&target.cluster)?;
+        Ok(server)
+    }
+
+    /// Connects to a target's cluster, and makes sure that it is the right one before anything
+    /// else is read.
     pub(crate) async fn job(&self, target: &Arc<Target>) -> Result<Job> {
+        let job = self.connect(target).await?;
+        let right = job.cluster.check_identity(&target.cluster).await;
+        right.map_err(|e| e.map_text(|text| self.scrubber.scrub(text)))?;
+        Ok(job)
+    }
+
+    /// Connects to a target's cluster, whichever it is.
+    pub(crate) async fn connect(&self, target: &Arc<Target>) -> Result<Job> {
         let events = self.events.of(&target.name);
         events.phase(Phase::Connecting);
         let cluster = Cluster::connect(

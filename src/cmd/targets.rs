@@ -23,7 +23,8 @@ pub(super) struct TargetsArgs {
 
 /// Runs the verb.
 pub(crate) fn run(args: &TargetsArgs, ui: &Ui) -> Outcome {
-    let (project, targets) = session::project(&args.project, true)?;
+    let kubeconfigs = session::ambient_kubeconfigs(None);
+    let (project, targets) = session::project(&args.project, true, &kubeconfigs)?;
     for warning in &project.warnings {
         ui.warning(&warning.to_string());
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
 use super::plan::document;
-use super::session::Session;
+use super::session::{self, Session};
 use crate::config::{Render, Resolver, Target};
 use crate::diff::object_diff;
 use crate::error::{Error, Exit};
@@ -51,8 +51,9 @@ struct TargetValidation {
 /// every plan.
 pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
     let project = &args.project;
-    if let Err(mut errors) =
-        Resolver::default().check(&project.file, project.fleet.clone(), &project.vars)
+    let kubeconfigs = session::ambient_kubeconfigs(None);
+    let resolver = Resolver::default().with_contexts(&kubeconfigs);
+    if let Err(mut errors) = resolver.check(&project.file, project.fleet.clone(), &project.vars)
         && let Some(last) = errors.pop()
     {
         ui.errors(&errors);

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::fleet::{ClusterEntry, ToolsEntry};
+use super::generators::Found;
+use super::identity;
 use super::names::{is_cluster_name, is_label_key, is_label_value};
-use super::node::Node;
+use super::node::{Layer, Node};
 use super::paths;
 use super::selector::Selectable;
 use super::version::is_kube_version;
@@ -39,9 +41,9 @@ impl Selectable for Cluster {
     }
 }
 
-/// Checks and completes the clusters; `list` is their list in the file.
-pub(crate) fn clusters(entries: Vec<ClusterEntry>, list: &Node) -> (Vec<Cluster>, Vec<Error>) {
-    let mut clusters: Vec<Cluster> = Vec::new();
+/// Pairs the listed clusters with their places; `list` is their list in the file. An empty list is
+/// an error.
+pub(crate) fn listed(entries: Vec<ClusterEntry>, list: &Node) -> (Vec<Found>, Vec<Error>) {
     let mut errors = Vec::new();
     if entries.is_empty() {
         errors.push(list.mark.error("`clusters` is empty").hint(
@@ -49,13 +51,27 @@ pub(crate) fn clusters(entries: Vec<ClusterEntry>, list: &Node) -> (Vec<Cluster>
              lists contexts",
         ));
     }
-    for (entry, node) in entries.into_iter().zip(list.items()) {
-        errors.extend(check(&entry, node));
+    (entries.into_iter().zip(list.items().iter().cloned()).collect(), errors)
+}
+
+/// Checks and completes the clusters, listed and found.
+pub(crate) fn clusters(found: Vec<Found>) -> (Vec<Cluster>, Vec<Error>) {
+    let mut clusters: Vec<Cluster> = Vec::new();
+    let mut errors = Vec::new();
+    for (entry, node) in found {
+        errors.extend(check(&entry, &node));
         if let Some(first) = clusters.iter().find(|c| c.spec.name.as_str() == entry.name) {
-            let line = first.node.nearest(&["name"]).mark.line;
+            let (first, second) =
+                (&first.node.nearest(&["name"]).mark, &node.nearest(&["name"]).mark);
+            let place = if first.source.name == second.source.name {
+                format!("in line {}", first.line)
+            } else {
+                format!("in {}", first.provenance())
+            };
             errors.push(
-                node.error(&["name"], format!("a second cluster `{}`", entry.name))
-                    .hint(format!("the first is in line {line}; names are unique in a fleet")),
+                second
+                    .error(format!("a second cluster `{}`", entry.name))
+                    .hint(format!("the first is {place}; names are unique in a fleet")),
             );
         }
         let kubeconfig = entry.kubeconfig.as_deref().and_then(|path| {
@@ -67,13 +83,17 @@ pub(crate) fn clusters(entries: Vec<ClusterEntry>, list: &Node) -> (Vec<Cluster>
             context: entry.context.unwrap_or_else(|| entry.name.clone()),
             name: TargetName::new(entry.name),
             kubeconfig,
+            identity: entry.identity.map(|mut identity| {
+                identity.server = identity.server.map(|s| s.trim_end_matches('/').to_owned());
+                identity
+            }),
             in_cluster: entry.in_cluster,
             labels: entry.labels,
             values: Value::Object(entry.values.into_iter().collect()),
             kube_version: entry.kube_version,
             api_versions: entry.api_versions,
         };
-        clusters.push(Cluster { spec, node: node.clone() });
+        clusters.push(Cluster { spec, node });
     }
     (clusters, errors)
 }
@@ -83,12 +103,18 @@ fn check(entry: &ClusterEntry, node: &Node) -> Vec<Error> {
     if entry.name.is_empty() {
         errors.push(node.error(&["name"], "`name` is empty"));
     } else if !is_cluster_name(&entry.name) {
-        errors.push(
-            node.error(&["name"], format!("`{}` is no name for a cluster", entry.name)).hint(
-                "use lower-case letters, digits, `-`, `.` and `_`, at most 63, with a letter or \
-                 digit at both ends; `context` takes any name of a context",
-            ),
+        let error = node.error(&["name"], format!("`{}` is no name for a cluster", entry.name));
+        let error = error.hint(
+            "use lower-case letters, digits, `-`, `.` and `_`, at most 63, with a letter or digit \
+             at both ends; `context` takes any name of a context",
         );
+        errors.push(match node.nearest(&["name"]).mark.layer {
+            Layer::Base | Layer::Override(_) => error,
+            Layer::Generator(_) => error.hint(
+                "a generator names its clusters by a template: \
+                 `name: '{{ context | replace(\"prod-\", \"\") }}'`",
+            ),
+        });
     }
     if entry.context.as_deref() == Some("") {
         errors.push(node.error(&["context"], "`context` is empty").hint(
@@ -105,6 +131,9 @@ fn check(entry: &ClusterEntry, node: &Node) -> Vec<Error> {
                 errors.push(node.error(&[key], message));
             }
         }
+    }
+    if let Some(pin) = &entry.identity {
+        errors.extend(identity::check(pin, node));
     }
     for (key, value) in &entry.labels {
         if !is_label_key(key) {

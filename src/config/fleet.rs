@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::API_VERSION;
+use super::identity::Identity;
 
 /// A fleet: the clusters that applications can be deployed to. A platform team owns it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -19,8 +20,12 @@ pub(crate) struct FleetFile {
     /// What the file is.
     #[serde(rename = "kind")]
     pub(crate) _kind: FleetKind,
-    /// The clusters, in the order in which tables show them.
-    pub(crate) clusters: Vec<ClusterEntry>,
+    /// The clusters, in the order in which tables show them. At least one, or one of `generators`.
+    pub(crate) clusters: Option<Vec<ClusterEntry>>,
+    /// Clusters that are found rather than listed. They come after the listed ones, and each
+    /// generator has to find one.
+    #[serde(default)]
+    pub(crate) generators: Vec<GeneratorEntry>,
     /// Where versions of the rendering tools are, when they are not on PATH.
     #[serde(default)]
     pub(crate) tools: ToolsEntry,
@@ -64,6 +69,8 @@ pub(crate) struct ClusterEntry {
     /// The kubeconfig file, relative to this file. Default: `--kubeconfig`, then `$KUBECONFIG`
     /// (a list, merged as kubectl does), then `~/.kube/config`.
     pub(crate) kubeconfig: Option<String>,
+    /// Which cluster this is: a pin that has to hold before anything is read or written.
+    pub(crate) identity: Option<Identity>,
     /// Use the service account of the pod that mcd runs in, and no kubeconfig.
     #[serde(default)]
     pub(crate) in_cluster: bool,
@@ -78,6 +85,42 @@ pub(crate) struct ClusterEntry {
     /// The API versions that offline commands give helm, such as `monitoring.coreos.com/v1`.
     #[serde(default)]
     pub(crate) api_versions: Vec<String>,
+}
+
+/// Where to find clusters: exactly one of the two.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
+#[schemars(rename = "Generator")]
+pub(crate) struct GeneratorEntry {
+    /// Contexts of a kubeconfig, in the order of their names.
+    pub(crate) kubeconfig: Option<KubeconfigGenerator>,
+    /// Files with a cluster each, written as in `clusters` (several: as documents), relative to
+    /// this file. `*` and `?` work in each part of the path.
+    pub(crate) files: Option<String>,
+}
+
+/// A cluster for each context of a kubeconfig whose name matches. Strings may be templates over
+/// `context`, the context's name.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
+#[schemars(rename = "KubeconfigGenerator")]
+pub(crate) struct KubeconfigGenerator {
+    /// Which contexts: a pattern such as `prod-*`.
+    pub(crate) contexts: String,
+    /// The kubeconfig file, relative to this file. Default: as for a cluster without `kubeconfig`.
+    pub(crate) file: Option<String>,
+    /// The cluster's name, such as `{{ context | replace("prod-", "") }}`. Default: the context's.
+    #[serde(rename = "name")]
+    pub(crate) _name: Option<String>,
+    /// Labels of each.
+    #[serde(default, rename = "labels")]
+    pub(crate) _labels: BTreeMap<String, String>,
+    /// What templates read as `values`, of each.
+    #[serde(default, rename = "values")]
+    pub(crate) _values: BTreeMap<String, Value>,
+    /// The Kubernetes version that offline commands give helm.
+    #[serde(rename = "kubeVersion")]
+    pub(crate) _kube_version: Option<String>,
 }
 
 /// Where versions of the rendering tools are: version → path of the binary, relative to this

@@ -18,6 +18,8 @@ mod conflicts;
 mod decode;
 mod fleet;
 mod forms;
+mod generators;
+mod identity;
 mod merge;
 mod name;
 mod names;
@@ -37,6 +39,8 @@ mod template;
 mod vars;
 mod version;
 
+pub use generators::{Contexts, NoContexts};
+pub use identity::Identity;
 pub use name::{AppName, TargetName};
 pub use project::Project;
 pub use read::{Disk, Files, Memory};

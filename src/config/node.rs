@@ -31,6 +31,8 @@ pub(crate) enum Layer {
     Base,
     /// The override of that index, from 0.
     Override(usize),
+    /// What the generator of that index found, from 0.
+    Generator(usize),
 }
 
 /// The place where a value or a key was written.
@@ -67,6 +69,7 @@ impl Mark {
         match self.layer {
             Layer::Base => place,
             Layer::Override(index) => format!("{place} (overrides[{index}])"),
+            Layer::Generator(index) => format!("{place} (generators[{index}])"),
         }
     }
 

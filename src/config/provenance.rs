@@ -25,6 +25,7 @@ impl Target {
                 object([
                     ("context", json!(cluster.context)),
                     ("kubeconfig", json!(cluster.kubeconfig)),
+                    ("identity", json!(cluster.identity)),
                     ("inCluster", if cluster.in_cluster { json!(true) } else { Value::Null }),
                     ("labels", json!(cluster.labels)),
                     ("values", cluster.values.clone()),

@@ -23,6 +23,11 @@ pub trait Files {
     /// # Errors
     /// As the system gives them; `NotFound` when it does not exist.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+    /// The names in a folder, in any order.
+    ///
+    /// # Errors
+    /// As the system gives them.
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 }
 
 /// The real disk.
@@ -35,6 +40,10 @@ impl Files for Disk {
     }
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
         std::fs::canonicalize(path)
+    }
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let names = std::fs::read_dir(folder)?;
+        names.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     }
 }
 
@@ -53,6 +62,13 @@ impl Files for Memory {
             true => Ok(path),
             false => Err(io::Error::from(io::ErrorKind::NotFound)),
         }
+    }
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let folder = self.canonical(folder)?;
+        let below = self.0.keys().filter_map(|file| file.strip_prefix(&folder).ok());
+        let first = |path: &Path| path.iter().next().map(|n| n.to_string_lossy().into_owned());
+        let names: std::collections::BTreeSet<String> = below.filter_map(first).collect();
+        Ok(names.into_iter().collect())
     }
 }
 
@@ -182,9 +198,7 @@ pub(crate) fn read(
         io::ErrorKind::InvalidData => blame(format!("`{name}` is not text in UTF-8")),
         _ => blame(format!("`{name}` cannot be read")).because(error.to_string()),
     })?;
-    // The parent of a bare file name is the empty path, which is the current folder.
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = files.canonical(folder).map_err(|error| {
+    let folder = folder_of(files, path).map_err(|error| {
         blame(format!("the folder of `{name}` cannot be found")).because(error.to_string())
     })?;
 
@@ -197,24 +211,56 @@ pub(crate) fn read(
             .at(second.spans.value(""))
             .hint("put each document in a file of its own"));
     }
+    let node = tree(document, name, folder, &text);
+    header(&node, what)?;
+    Ok(node)
+}
+
+/// Reads the documents of a file that a generator found: of ours, but without a header.
+///
+/// # Errors
+/// Exit 3: it cannot be read. `named_by` is the place of the generator's pattern.
+pub(crate) fn trees(
+    files: &dyn Files,
+    path: &Path,
+    name: &str,
+    named_by: &Mark,
+) -> Result<Vec<Node>, Error> {
+    let unreadable = |error: io::Error| {
+        named_by.error(format!("`{name}` cannot be read")).because(error.to_string())
+    };
+    let text = files.read(path).map_err(unreadable)?;
+    let folder = folder_of(files, path).map_err(unreadable)?;
+    let documents = yaml::load_with(&text, name, Exit::Config)?;
+    let trees = documents.into_iter();
+    Ok(trees.map(|document| tree(document, name.to_owned(), folder.clone(), &text)).collect())
+}
+
+/// The folder of a file. The parent of a bare file name is the empty path, which is the current
+/// folder.
+fn folder_of(files: &dyn Files, path: &Path) -> io::Result<PathBuf> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    files.canonical(folder)
+}
+
+/// A document as a tree that knows its places.
+fn tree(document: yaml::Document, name: String, folder: PathBuf, text: &str) -> Node {
     let spans = &document.spans;
     let shown = !spans.value("").text.is_empty();
-    let source = Source { name, folder, text: if shown { text } else { String::new() } };
-    let source = Arc::new(source);
+    let text = if shown { text.to_owned() } else { String::new() };
+    let source = Arc::new(Source { name, folder, text });
     let mark = |location: crate::error::Location| Mark {
         line: location.line,
         column: location.column,
         ..Mark::start(&source)
     };
-    let node = Node::build(document.value, &|path| {
+    Node::build(document.value, &|path| {
         let pointer = yaml::pointer(path.iter().map(|step| match step {
             Step::Key(key) => key.clone(),
             Step::Index(index) => index.to_string(),
         }));
         (mark(spans.key(&pointer)), mark(spans.value(&pointer)))
-    });
-    header(&node, what)?;
-    Ok(node)
+    })
 }
 
 /// Checks what a document says that it is, before anything else of it is judged.

@@ -7,9 +7,10 @@ use serde_json::{Map, json};
 
 use super::application::{ApplicationFile, OverrideEntry, SETTINGS, Settings, VarOverride};
 use super::charts::chart_repositories;
-use super::clusters::{Cluster, Fleet, clusters, tools};
+use super::clusters::{Cluster, Fleet, clusters, listed, tools};
 use super::decode::decode;
 use super::fleet::FleetFile;
+use super::generators::{World, generate};
 use super::merge::merge_settings;
 use super::names::is_dns_label;
 use super::node::{Entry, Layer, Node};
@@ -22,13 +23,14 @@ use super::settings::{Checker, one_renderer};
 use super::target::Render;
 use super::template::Templates;
 use super::vars::{self, Vars};
-use super::{AppName, Target, TargetName};
+use super::{AppName, Contexts, NoContexts, Target, TargetName};
 use crate::error::{Error, Result};
 
 /// Reads and resolves configuration.
 #[derive(Clone, Copy)]
 pub struct Resolver<'a> {
     files: &'a dyn Files,
+    contexts: &'a dyn Contexts,
     places_only: bool,
 }
 
@@ -41,7 +43,14 @@ impl Default for Resolver<'static> {
 impl<'a> Resolver<'a> {
     /// One that reads through `files`; [`Resolver::default`] reads the disk.
     pub fn new(files: &'a dyn Files) -> Self {
-        Resolver { files, places_only: false }
+        Resolver { files, contexts: &NoContexts, places_only: false }
+    }
+
+    /// For fleets that find clusters among the contexts of kubeconfigs.
+    #[must_use]
+    pub fn with_contexts(mut self, contexts: &'a dyn Contexts) -> Self {
+        self.contexts = contexts;
+        self
     }
 
     /// For verbs that render nothing (`status`, `history`, `delete`): resolves names, clusters
@@ -137,7 +146,9 @@ impl<'a> Resolver<'a> {
                 (found, folder.join(path), Some(mark))
             }
             (None, None, Some(entries)) => {
-                let (clusters, errors) = clusters(entries.clone(), node.nearest(&["clusters"]));
+                let (found, mut errors) = listed(entries.clone(), node.nearest(&["clusters"]));
+                let (clusters, more) = clusters(found);
+                errors.extend(more);
                 let fleet = Fleet { clusters, ..Fleet::default() };
                 return if errors.is_empty() { Ok(fleet) } else { Err(errors) };
             }
@@ -152,7 +163,24 @@ impl<'a> Resolver<'a> {
         };
         let node = read(self.files, &path, &name, What::Fleet, named_by).map_err(|e| vec![e])?;
         let file: FleetFile = decode(&node)?;
-        let (clusters, mut errors) = clusters(file.clusters, node.nearest(&["clusters"]));
+        if file.clusters.is_none() && file.generators.is_empty() {
+            return Err(vec![
+                node.mark.error("there is neither `clusters` nor `generators`").hint(
+                    "list clusters: `clusters: [{name: my-cluster, context: my-context}]`, or find \
+                     them: `generators: [{kubeconfig: {contexts: \"prod-*\"}}]`",
+                ),
+            ]);
+        }
+        let (mut found, mut errors) = match file.clusters {
+            Some(entries) => listed(entries, node.nearest(&["clusters"])),
+            None => Default::default(),
+        };
+        let world = World { files: self.files, contexts: self.contexts };
+        let (more, wrong) = generate(&file.generators, node.nearest(&["generators"]), world);
+        found.extend(more);
+        errors.extend(wrong);
+        let (clusters, wrong) = clusters(found);
+        errors.extend(wrong);
         let (tools, more) = tools(&file.tools, node.nearest(&["tools"]));
         errors.extend(more);
         let (chart_repositories, more) =

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{AppName, TargetName};
+use super::{AppName, Identity, TargetName};
 
 /// A cluster of the fleet.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,8 @@ pub struct ClusterSpec {
     pub context: String,
     /// The kubeconfig file, absolute; none: `--kubeconfig`, `$KUBECONFIG`, `~/.kube/config`.
     pub kubeconfig: Option<PathBuf>,
+    /// Which cluster it has to be.
+    pub identity: Option<Identity>,
     /// Use the service account of the pod that mcd runs in; then there is no kubeconfig, and
     /// `context` is only a name.
     pub in_cluster: bool,

@@ -19,9 +19,6 @@ use crate::suggest;
 /// Steps of a template's evaluation, to end what would never end.
 const FUEL: u64 = 1_000_000;
 
-/// The names that templates can start from.
-const ROOTS: [&str; 5] = ["app", "labels", "target", "values", "vars"];
-
 /// What to do about braces that are not ours.
 const RAW: &str =
     "braces that are meant for another tool go between `{% raw %}` and `{% endraw %}`";
@@ -170,7 +167,7 @@ impl Templates {
             return vec![format!("did you mean `{near}`?")];
         }
         if above.is_empty() {
-            return vec![format!("templates read {}", list(ROOTS)), RAW.to_owned()];
+            return vec![format!("templates read {}", list(keys())), RAW.to_owned()];
         }
         let mut hints = vec![match level.is_empty() {
             true => format!("`{above}` is empty"),

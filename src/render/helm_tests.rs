@@ -31,6 +31,7 @@ fn target(render: &HelmRender) -> Target {
             name: TargetName::new("us-east"),
             context: "us-east".into(),
             kubeconfig: None,
+            identity: None,
             in_cluster: false,
             labels: BTreeMap::new(),
             values: json!({}),

@@ -65,6 +65,7 @@ impl Bed {
                 name: TargetName::new(name),
                 context: name.into(),
                 kubeconfig: None,
+                identity: None,
                 in_cluster: false,
                 labels: BTreeMap::new(),
                 values: json!({}),

@@ -102,6 +102,13 @@ impl Context {
         self
     }
 
+    /// Trusting this authority (PEM).
+    #[must_use]
+    pub fn trusting_ca(mut self, pem: impl Into<String>) -> Context {
+        self.ca = CertificateAuthority::Other(pem.into());
+        self
+    }
+
     /// With `insecure-skip-tls-verify`.
     #[must_use]
     pub fn without_verification(mut self) -> Context {

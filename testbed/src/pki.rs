@@ -126,7 +126,7 @@ impl Pki {
     }
 }
 
-fn ca_params(cluster: &str) -> CertificateParams {
+pub(crate) fn ca_params(cluster: &str) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = rcgen::DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, format!("mcd testbed {cluster} CA"));

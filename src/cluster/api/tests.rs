@@ -27,7 +27,7 @@ async fn verbs_are_what_the_api_calls_them() {
     .await;
     let mut setup = Setup::new(&fake.url, "");
     let groups = vec!["a".to_owned(), "b".to_owned()];
-    setup.options.impersonate = Some(Impersonate { user: "jo".to_owned(), groups });
+    setup.options.impersonate = Some(Impersonate { user: "jo".to_owned(), groups, uid: None });
     let cluster = setup.connect().await;
     let (kind, ns, body) = (deployments(), Some("shop"), named("web"));
     let manager = "mcd:shop/web";

@@ -36,7 +36,7 @@ async fn targets_of_one_server_and_user_share_what_it_says() {
     );
     std::fs::write(setup.folder.path().join("config"), more).unwrap();
     let plain = || setup.options.clone();
-    let someone = Impersonate { user: "ann".to_owned(), groups: vec![] };
+    let someone = Impersonate { user: "ann".to_owned(), groups: vec![], uid: None };
     let as_someone = ConnectOptions { impersonate: Some(someone), ..plain() };
 
     assert_eq!(asked(&setup, &fake, &[("one", plain()), ("two", plain())]).await, 1);
