@@ -6,6 +6,7 @@ mod around;
 mod ask;
 mod assess;
 mod delete;
+mod doctor;
 mod execute;
 mod fleet;
 mod job;
@@ -21,6 +22,7 @@ mod wait;
 mod write;
 
 pub use delete::{DeleteOptions, Deletion, delete, deletion_plan};
+pub use doctor::{AT_THE_SERVER, Check, Diagnosis, Found, examine, greet, identity};
 pub use execute::{Applied, ApplyOptions, apply};
 pub use fleet::{Ended, run_waves};
 pub use job::{Halt, Job};

@@ -33,6 +33,8 @@ pub(super) enum Document {
     Run,
     /// The output of `history -o json`.
     History,
+    /// The output of `doctor -o json`.
+    Doctor,
 }
 
 /// Prints a JSON Schema.
@@ -43,6 +45,7 @@ pub(crate) fn schema(args: &SchemaArgs, ui: &Ui) -> Outcome {
         Document::Plan => output::<PlanReport>(),
         Document::Run => output::<RunReport>(),
         Document::History => output::<super::history::HistoryReport>(),
+        Document::Doctor => output::<crate::report::doctor::DoctorReport>(),
     };
     ui.data(&text)?;
     Ok(Exit::Ok)

@@ -13,6 +13,7 @@ pub mod args;
 mod delete;
 mod deploy;
 mod diff;
+mod doctor;
 mod generate;
 mod history;
 mod plan;
@@ -29,7 +30,7 @@ mod version;
 pub const EXIT_CODES: &str = "\
 Exit codes:
     0  done; nothing to do
-    1  a target failed · diff: differences · status --wait: not healthy
+    1  a target failed · diff: differences · status --wait: not healthy · doctor: a check fails
     2  changes present (only with --detailed-exitcode)
     3  usage or configuration; a confirmation without a terminal
     4  rendering failed, or the server refuses a manifest (invalid, immutable, quota)
@@ -83,6 +84,8 @@ enum Command {
     Status(status::StatusArgs),
     /// Show the releases of each target
     History(history::HistoryArgs),
+    /// Check that all is there that plan, apply and delete need: reachable, identity, rights, APIs, tools
+    Doctor(doctor::DoctorArgs),
     /// Remove the lock that a run left behind
     Unlock(unlock::UnlockArgs),
     /// Print the JSON Schema of a file or of an output
@@ -162,6 +165,7 @@ async fn run(command: Command, global: &args::GlobalArgs, ui: &Ui) -> Outcome {
         Command::Delete(args) => delete::run(&args, global, ui).await,
         Command::Status(args) => status::run(&args, global, ui).await,
         Command::History(args) => history::run(&args, global, ui).await,
+        Command::Doctor(args) => doctor::run(&args, global, ui).await,
         Command::Unlock(args) => unlock::run(&args, global, ui).await,
         Command::Version(args) => version::run(&args, global, ui).await,
         Command::Schema(_) | Command::Completions(_) | Command::Man(_) | Command::Reference(_) => {

@@ -11,6 +11,8 @@ mod references;
 mod traffic;
 mod types;
 
+pub mod rights;
+
 pub use anew::anew;
 pub use config_hash::{CONFIG_HASH, config_hash, referenced_configs, set_config_hash};
 pub use handling::{APPLY, Handling, PROTECT, is_protected};

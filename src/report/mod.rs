@@ -1,6 +1,7 @@
 //! What a run does and did, for people: tables, the live area, plain lines.
 
 pub mod age;
+pub mod doctor;
 pub mod group;
 mod lines;
 mod live;

@@ -446,7 +446,7 @@ impl Seen {
     }
 }
 
-fn liveness(view: &LeaseView, here: Option<&Process>) -> Liveness {
+pub(super) fn liveness(view: &LeaseView, here: Option<&Process>) -> Liveness {
     view.process.as_ref().map_or(Liveness::Unknown, |process| process.liveness(here))
 }
 

@@ -3,11 +3,13 @@
 
 mod decide;
 mod hold;
+mod occupant;
 mod process;
 mod view;
 
 pub use decide::{Decision, Observed, Takeover, Unlock, decide, may_unlock};
 pub use hold::{Acquire, Fence, Guard, Waiting, acquire, look, unlock};
+pub use occupant::{Occupant, occupant};
 pub use process::{Liveness, Process};
 pub use view::{Holder, LeaseView};
 
