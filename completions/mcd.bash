@@ -31,6 +31,9 @@ _mcd() {
             mcd,diff)
                 cmd="mcd__subcmd__diff"
                 ;;
+            mcd,doctor)
+                cmd="mcd__subcmd__doctor"
+                ;;
             mcd,history)
                 cmd="mcd__subcmd__history"
                 ;;
@@ -71,7 +74,7 @@ _mcd() {
 
     case "${cmd}" in
         mcd)
-            opts="-q -v -h -V --color --quiet --verbose --log-file --help --version targets validate render diff plan apply adopt delete status history unlock schema completions man reference version"
+            opts="-q -v -h -V --color --quiet --verbose --log-file --help --version targets validate render diff plan apply adopt delete status history doctor unlock schema completions man reference version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -93,7 +96,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__adopt)
-            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --force-conflicts --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --force-conflicts --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -156,6 +159,10 @@ _mcd() {
                     return 0
                     ;;
                 --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -195,16 +202,12 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__apply)
-            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --verify --force-conflicts --adopt --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --prune)
-                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
-                    return 0
-                    ;;
                 --wait)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
@@ -262,6 +265,10 @@ _mcd() {
                     return 0
                     ;;
                 --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -323,7 +330,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__delete)
-            opts="-y -o -f -t -l -q -v -h --with-namespaces --with-definitions --with-volumes --keep-going --dry-run --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --with-namespaces --with-definitions --with-volumes --keep-going --dry-run --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -389,6 +396,10 @@ _mcd() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --as-uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --request-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -413,7 +424,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__diff)
-            opts="-o -f -t -l -q -v -h --context-lines --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --context-lines --verify --force-conflicts --adopt --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -421,10 +432,6 @@ _mcd() {
             case "${prev}" in
                 --context-lines)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --prune)
-                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -476,6 +483,108 @@ _mcd() {
                     return 0
                     ;;
                 --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --concurrency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-bin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --helm-bin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --log-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcd__subcmd__doctor)
+            opts="-o -f -t -l -q -v -h --role --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml name" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml name" -- "${cur}"))
+                    return 0
+                    ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fleet)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -515,7 +624,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__history)
-            opts="-o -f -t -l -q -v -h --output --file --fleet --target --selector --var --kubeconfig --as --as-group --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -570,6 +679,10 @@ _mcd() {
                     return 0
                     ;;
                 --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -619,16 +732,12 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__plan)
-            opts="-o -f -t -l -q -v -h --detailed-exitcode --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --detailed-exitcode --verify --force-conflicts --adopt --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --prune)
-                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
-                    return 0
-                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "table json yaml name" -- "${cur}"))
                     return 0
@@ -678,6 +787,10 @@ _mcd() {
                     return 0
                     ;;
                 --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -739,7 +852,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__render)
-            opts="-f -t -l -q -v -h --out --offline --show-secrets --file --fleet --target --selector --var --kubeconfig --as --as-group --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-f -t -l -q -v -h --out --offline --show-secrets --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -793,6 +906,10 @@ _mcd() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --as-uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --request-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -829,7 +946,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__schema)
-            opts="-q -v -h --color --quiet --verbose --log-file --help fleet application plan run history"
+            opts="-q -v -h --color --quiet --verbose --log-file --help fleet application plan run history doctor"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -851,7 +968,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__status)
-            opts="-o -f -t -l -q -v -h --wait --tree --timeout --output --file --fleet --target --selector --var --kubeconfig --as --as-group --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --wait --tree --timeout --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -910,6 +1027,10 @@ _mcd() {
                     return 0
                     ;;
                 --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -999,7 +1120,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__unlock)
-            opts="-y -f -t -l -q -v -h --yes --file --fleet --target --selector --var --kubeconfig --as --as-group --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -f -t -l -q -v -h --yes --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1046,6 +1167,10 @@ _mcd() {
                     return 0
                     ;;
                 --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1147,7 +1272,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__version)
-            opts="-o -f -t -l -q -v -h --client --output --file --fleet --target --selector --var --kubeconfig --as --as-group --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --client --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1202,6 +1327,10 @@ _mcd() {
                     return 0
                     ;;
                 --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -42,6 +42,7 @@ complete -c mcd -n "__fish_mcd_needs_command" -f -a "adopt" -d 'Take over what a
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "delete" -d 'Delete the application from the targets'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "status" -d 'Show how the application stands in each target'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "history" -d 'Show the releases of each target'
+complete -c mcd -n "__fish_mcd_needs_command" -f -a "doctor" -d 'Check that all is there that plan, apply and delete need: reachable, identity, rights, APIs, tools'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "unlock" -d 'Remove the lock that a run left behind'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "schema" -d 'Print the JSON Schema of a file or of an output'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
@@ -92,6 +93,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand render" -l var -d 'Set a variabl
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l as -d 'Act as this user' -r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand render" -l as-uid -d 'Act with this uid' -r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l concurrency -d 'How many targets at once; default: all' -r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
@@ -121,6 +123,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand diff" -l var -d 'Set a variable 
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l as -d 'Act as this user' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l as-uid -d 'Act with this uid' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l concurrency -d 'How many targets at once; default: all' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
@@ -154,6 +157,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand plan" -l var -d 'Set a variable 
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l as -d 'Act as this user' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l as-uid -d 'Act with this uid' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l concurrency -d 'How many targets at once; default: all' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
@@ -191,6 +195,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand apply" -l var -d 'Set a variable
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l as -d 'Act as this user' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l as-uid -d 'Act with this uid' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l concurrency -d 'How many targets at once; default: all' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
@@ -228,6 +233,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l var -d 'Set a variable
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l as -d 'Act as this user' -r
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l as-uid -d 'Act with this uid' -r
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l concurrency -d 'How many targets at once; default: all' -r
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
@@ -259,6 +265,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand delete" -l var -d 'Set a variabl
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l as -d 'Act as this user' -r
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand delete" -l as-uid -d 'Act with this uid' -r
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l concurrency -d 'How many targets at once; default: all' -r
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
@@ -287,6 +294,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand status" -l var -d 'Set a variabl
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l as -d 'Act as this user' -r
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand status" -l as-uid -d 'Act with this uid' -r
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l concurrency -d 'How many targets at once; default: all' -r
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
@@ -310,6 +318,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand history" -l var -d 'Set a variab
 complete -c mcd -n "__fish_mcd_using_subcommand history" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand history" -l as -d 'Act as this user' -r
 complete -c mcd -n "__fish_mcd_using_subcommand history" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history" -l as-uid -d 'Act with this uid' -r
 complete -c mcd -n "__fish_mcd_using_subcommand history" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand history" -l concurrency -d 'How many targets at once; default: all' -r
 complete -c mcd -n "__fish_mcd_using_subcommand history" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
@@ -319,6 +328,32 @@ complete -c mcd -n "__fish_mcd_using_subcommand history" -l log-file -d 'Write a
 complete -c mcd -n "__fish_mcd_using_subcommand history" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand history" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand history" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l helm-bin -d 'Use this helm, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l tool-timeout -d 'How long one run of kustomize or helm may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l role -d 'Print the Roles that grant the user what is needed, instead of the checks'
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -s f -l file -d 'The application file' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
@@ -327,6 +362,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l var -d 'Set a variabl
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l as -d 'Act as this user' -r
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l as-uid -d 'Act with this uid' -r
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l concurrency -d 'How many targets at once; default: all' -r
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
@@ -377,6 +413,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand version" -l var -d 'Set a variab
 complete -c mcd -n "__fish_mcd_using_subcommand version" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand version" -l as -d 'Act as this user' -r
 complete -c mcd -n "__fish_mcd_using_subcommand version" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand version" -l as-uid -d 'Act with this uid' -r
 complete -c mcd -n "__fish_mcd_using_subcommand version" -l request-timeout -d 'How long one call to an API server may take' -r
 complete -c mcd -n "__fish_mcd_using_subcommand version" -l concurrency -d 'How many targets at once; default: all' -r
 complete -c mcd -n "__fish_mcd_using_subcommand version" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'

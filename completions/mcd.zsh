@@ -113,6 +113,7 @@ _arguments "${_arguments_options[@]}" : \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
 '--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
@@ -155,6 +156,7 @@ name\:"One name a line"))' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
 '--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
@@ -201,6 +203,7 @@ name\:"One name a line"))' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
 '--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
@@ -250,6 +253,7 @@ name\:"One name a line"))' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
 '--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
@@ -301,6 +305,7 @@ name\:"One name a line"))' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
 '--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
@@ -346,6 +351,7 @@ name\:"One name a line"))' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
@@ -389,6 +395,7 @@ name\:"One name a line"))' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
@@ -426,12 +433,53 @@ name\:"One name a line"))' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
 always\:"Always"
 never\:"Never"))' \
 '--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(doctor)
+_arguments "${_arguments_options[@]}" : \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file]:FILE:_files' \
+'--file=[The application file]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'*-t+[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
+'--helm-bin=[Use this helm, for the targets whose version it satisfies]:PATH:_files' \
+'--tool-timeout=[How long one run of kustomize or helm may take]:DURATION:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--role[Print the Roles that grant the user what is needed, instead of the checks]' \
 '-q[Show results and errors only]' \
 '--quiet[Show results and errors only]' \
 '*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
@@ -453,6 +501,7 @@ _arguments "${_arguments_options[@]}" : \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
@@ -485,7 +534,8 @@ never\:"Never"))' \
 application\:"The application file"
 plan\:"The output of \`plan -o json\` and \`diff -o json\`"
 run\:"The output of \`apply\`, \`delete\` and \`status\` with \`-o json\`"
-history\:"The output of \`history -o json\`"))' \
+history\:"The output of \`history -o json\`"
+doctor\:"The output of \`doctor -o json\`"))' \
 && ret=0
 ;;
 (completions)
@@ -553,6 +603,7 @@ name\:"One name a line"))' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
 '--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
 '--concurrency=[How many targets at once; default\: all]:N:_default' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
@@ -586,6 +637,7 @@ _mcd_commands() {
 'delete:Delete the application from the targets' \
 'status:Show how the application stands in each target' \
 'history:Show the releases of each target' \
+'doctor:Check that all is there that plan, apply and delete need\: reachable, identity, rights, APIs, tools' \
 'unlock:Remove the lock that a run left behind' \
 'schema:Print the JSON Schema of a file or of an output' \
 'completions:Print the completion script of a shell' \
@@ -619,6 +671,11 @@ _mcd__subcmd__delete_commands() {
 _mcd__subcmd__diff_commands() {
     local commands; commands=()
     _describe -t commands 'mcd diff commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__doctor_commands] )) ||
+_mcd__subcmd__doctor_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd doctor commands' commands "$@"
 }
 (( $+functions[_mcd__subcmd__history_commands] )) ||
 _mcd__subcmd__history_commands() {
