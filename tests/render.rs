@@ -74,6 +74,7 @@ impl Repo {
             replicas: Vec::new(),
             patches: Vec::new(),
             conflicts: Default::default(),
+            health: Default::default(),
             root: self.root.clone(),
             allow_plugins: false,
             tools: BTreeMap::new(),

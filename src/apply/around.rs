@@ -10,7 +10,7 @@ use super::job::Job;
 use super::observe::PARALLEL;
 use super::wait::core;
 use crate::cluster::Resource;
-use crate::health::Surroundings;
+use crate::health::{Rules, Surroundings};
 use crate::manifest::ObjectId;
 
 /// What to read.
@@ -87,7 +87,7 @@ impl Around {
     }
 
     /// The same, as the rules of health take it.
-    pub(super) fn at(&self, now: Timestamp) -> Surroundings<'_> {
+    pub(super) fn at<'a>(&'a self, now: Timestamp, rules: &'a Rules) -> Surroundings<'a> {
         Surroundings {
             now,
             storage_classes: &self.storage_classes,
@@ -95,6 +95,7 @@ impl Around {
             jobs: &self.jobs,
             pods: &self.pods,
             events: &self.events,
+            rules: Some(rules),
         }
     }
 }

@@ -57,7 +57,7 @@ pub(super) async fn tree(job: &Job, subjects: &[Subject], look: &Look, which: Wh
         classes: false,
     };
     let around = Around::read(job, &needs).await;
-    let at = around.at(job.cluster.now());
+    let at = around.at(job.cluster.now(), &job.target.health);
     let nodes = shown.iter().filter_map(|subject| {
         let verdict = look.verdicts.get(&subject.id)?.clone();
         let bad = is_bad(&verdict);

@@ -177,7 +177,7 @@ impl<'a> Watcher<'a> {
         let around = self.around(&open, &live).await;
         let now = self.job.cluster.now();
         for subject in open {
-            let around = around.at(now);
+            let around = around.at(now, &self.job.target.health);
             let mut verdict = match live.get(&subject.id) {
                 Some(object) => {
                     let mut verdict = health::health(object, &subject.own, &around);
@@ -212,7 +212,9 @@ impl<'a> Watcher<'a> {
                 needs.namespaces.extend(subject.id.namespace.clone());
                 continue;
             };
-            let verdict = health::health(object, &subject.own, &Surroundings::at(now));
+            let alone =
+                Surroundings { rules: Some(&self.job.target.health), ..Surroundings::at(now) };
+            let verdict = health::health(object, &subject.own, &alone);
             if verdict.is_healthy() || !has_pods(&subject.id) {
                 continue;
             }

@@ -61,9 +61,13 @@ pub(crate) struct ApplicationFile {
     /// Whose fields are taken, stop the object, or are left alone, by the names of field managers.
     #[serde(rename = "conflicts")]
     pub(crate) _conflicts: Option<ConflictsEntry>,
+    /// Rules of health for kinds that mcd knows nothing of, or for which it should judge
+    /// otherwise: CEL over the object's fields.
+    #[serde(rename = "health")]
+    pub(crate) _health: Option<Vec<HealthEntry>>,
     /// Settings for some of the targets, merged in order over those above: maps merge, scalars
-    /// and lists replace, null removes; `images` and `replicas` merge by name, `patches` and
-    /// helm's `values` append; another renderer replaces the whole `render`.
+    /// and lists replace, null removes; `images` and `replicas` merge by name, `patches`,
+    /// `health` and helm's `values` append; another renderer replaces the whole `render`.
     #[serde(default)]
     pub(crate) overrides: Vec<OverrideEntry>,
 }
@@ -124,6 +128,9 @@ pub(crate) struct OverrideEntry {
     /// Further patches.
     #[serde(rename = "patches")]
     pub(crate) _patches: Option<Vec<PatchEntry>>,
+    /// Further rules of health; of several for a kind the last one counts.
+    #[serde(rename = "health")]
+    pub(crate) _health: Option<Vec<HealthEntry>>,
 }
 
 /// Another default of a variable.
@@ -147,6 +154,7 @@ pub(crate) struct Settings {
     pub(crate) replicas: Option<Vec<ReplicaEntry>>,
     pub(crate) patches: Option<Vec<PatchEntry>>,
     pub(crate) conflicts: Option<ConflictsEntry>,
+    pub(crate) health: Option<Vec<HealthEntry>>,
 }
 
 /// The keys of [`Settings`]: what overrides merge and templates resolve.
@@ -159,6 +167,7 @@ pub(crate) const SETTINGS: &[&str] = &[
     "replicas",
     "patches",
     "conflicts",
+    "health",
 ];
 
 /// What is done about fields that other managers own, by their names, with `*`, `?`, `[…]` and
@@ -178,6 +187,26 @@ pub(crate) struct ConflictsEntry {
     /// Their fields stay as they are, also those that the manifest sets.
     #[serde(default)]
     pub(crate) leave: Vec<String>,
+}
+
+/// When objects of a kind are healthy: expressions in CEL that give true or false, over the
+/// object's fields `metadata`, `spec`, `status` and so on. The first that holds decides, in the
+/// order `inProgress`, `failed`, `current`; when none does, the object is on its way. As Flux's
+/// `healthCheckExprs`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
+#[schemars(rename = "Health")]
+pub(crate) struct HealthEntry {
+    /// The API group; absent for the core group.
+    pub(crate) group: Option<String>,
+    /// The kind.
+    pub(crate) kind: String,
+    /// When the object is on its way.
+    pub(crate) in_progress: Option<String>,
+    /// When it has failed, and will not get there by itself.
+    pub(crate) failed: Option<String>,
+    /// When it is healthy.
+    pub(crate) current: String,
 }
 
 /// What gives the manifests: exactly one of the three.

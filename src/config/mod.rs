@@ -29,6 +29,7 @@ mod project;
 mod provenance;
 mod read;
 mod resolve;
+mod rules;
 #[cfg(test)]
 mod samples;
 mod schema;

@@ -11,6 +11,7 @@ use super::target::{
     ChartSource, ImageOverride, ManifestPatch, PatchOperations, PatchTarget, RemoteChart, Render,
     ValuesSource,
 };
+use crate::health::{Expression, Rule};
 
 impl Target {
     /// The resolved settings as a document, laid out as the files are. Absent settings are left
@@ -57,6 +58,7 @@ impl Target {
                     ("leave", filled(json!(self.conflicts.leave))),
                 ])),
             ),
+            ("health", filled(self.health.iter().map(health).collect())),
         ])
     }
 }
@@ -141,6 +143,21 @@ fn patch(patch: &ManifestPatch) -> Value {
         PatchOperations::Json6902(operations) => json!({"target": target, "json6902": operations}),
         PatchOperations::Merge(merge) => json!({"target": target, "merge": merge}),
     }
+}
+
+fn health(rule: &Rule) -> Value {
+    let text = |e: &Expression| json!(e.to_string());
+    object([
+        ("group", filled_text(&rule.group)),
+        ("kind", json!(rule.kind)),
+        ("inProgress", rule.in_progress.as_ref().map_or(Value::Null, text)),
+        ("failed", rule.failed.as_ref().map_or(Value::Null, text)),
+        ("current", text(&rule.current)),
+    ])
+}
+
+fn filled_text(text: &str) -> Value {
+    if text.is_empty() { Value::Null } else { json!(text) }
 }
 
 /// A map without what is absent.

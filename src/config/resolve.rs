@@ -18,6 +18,7 @@ use super::paths::{self, Root};
 use super::project::{Project, labels_of};
 use super::provenance::provenance;
 use super::read::{Disk, Files, What, read};
+use super::rules::Expressions;
 use super::selector::{Selector, list};
 use super::settings::{Checker, one_renderer};
 use super::target::Render;
@@ -111,6 +112,7 @@ impl<'a> Resolver<'a> {
             fleet,
             given: vars,
             places_only: self.places_only,
+            expressions: Expressions::default(),
         };
         let (targets, warnings) = application.targets()?;
         let Application { file, root, fleet, .. } = application;
@@ -195,6 +197,9 @@ impl<'a> Resolver<'a> {
 /// The settings that say where a target is.
 const PLACES: [&str; 2] = ["namespace", "stateNamespace"];
 
+/// The settings of verbs that render nothing.
+const KEPT: [&str; 3] = ["namespace", "stateNamespace", "health"];
+
 /// An application as read, with all that its targets need.
 struct Application<'a> {
     files: &'a dyn Files,
@@ -204,6 +209,8 @@ struct Application<'a> {
     fleet: Fleet,
     given: &'a [(String, String)],
     places_only: bool,
+    /// Shared by the targets: reading one takes longer than all else of a target.
+    expressions: Expressions,
 }
 
 impl Application<'_> {
@@ -303,7 +310,7 @@ impl Application<'_> {
         if self.places_only
             && let Some(map) = node.as_map_mut()
         {
-            map.retain(|key, _| PLACES.contains(&key.as_str()));
+            map.retain(|key, _| KEPT.contains(&key.as_str()));
         }
         self.resolve_templates(cluster, &vars, &mut node, &mut errors);
         if !errors.is_empty() {
@@ -354,7 +361,8 @@ impl Application<'_> {
             templates.set_target("stateNamespace", namespace);
         }
         for (key, entry) in map {
-            if !PLACES.contains(&key.as_str()) {
+            // Braces in an expression are CEL's own.
+            if !PLACES.contains(&key.as_str()) && key != "health" {
                 templates.resolve(&mut entry.value, errors);
             }
         }
@@ -381,6 +389,7 @@ impl Application<'_> {
         let replicas = checker.replicas(settings.replicas.unwrap_or_default());
         let patches = checker.patches(settings.patches.unwrap_or_default());
         let conflicts = checker.conflicts(settings.conflicts.unwrap_or_default());
+        let health = checker.health(settings.health.unwrap_or_default(), &self.expressions);
         let errors = checker.errors;
         let (Some(render), true) = (render, errors.is_empty()) else { return Err(errors) };
         let mut target = Target {
@@ -397,6 +406,7 @@ impl Application<'_> {
             replicas,
             patches,
             conflicts,
+            health,
             root: self.root.path.clone(),
             allow_plugins: self.fleet.allow_plugins,
             tools: self.fleet.tools.clone(),

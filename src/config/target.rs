@@ -8,6 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{AppName, Identity, TargetName};
+use super::{AppName, TargetName};
+use crate::health::Rules;
 
 /// A cluster of the fleet.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +64,8 @@ pub struct Target {
     pub patches: Vec<ManifestPatch>,
     /// What is done about fields of other managers.
     pub conflicts: Conflicts,
+    /// The user's own rules of health.
+    pub health: Rules,
     /// The folder that inputs of rendering must stay inside: the git top level of the
     /// application file, else its folder. Absolute and canonical.
     pub root: PathBuf,

@@ -15,6 +15,7 @@ mod generation;
 mod job;
 mod network;
 mod pod;
+mod rules;
 mod storage;
 mod tree;
 mod workload;
@@ -30,6 +31,7 @@ pub use aggregate::{Counts, Summary, aggregate};
 pub use cause::cause;
 pub use counts::{Readiness, readiness};
 pub use job::gone;
+pub use rules::{Expression, Rule, Rules};
 pub use tree::{Failing, Log, Node, Warning, parts, warnings};
 
 use crate::manifest::Gvk;
@@ -177,6 +179,8 @@ pub struct Surroundings<'a> {
     pub pods: &'a [Value],
     /// Events of the namespace (core/v1 or events.k8s.io/v1).
     pub events: &'a [Value],
+    /// The user's own rules, which win over those of this module.
+    pub rules: Option<&'a Rules>,
 }
 
 impl Surroundings<'_> {
@@ -189,6 +193,7 @@ impl Surroundings<'_> {
             jobs: &[],
             pods: &[],
             events: &[],
+            rules: None,
         }
     }
 }
@@ -204,18 +209,29 @@ pub fn health(object: &Value, own: &Own, around: &Surroundings<'_>) -> Verdict {
         return Verdict::failed("deleted and recreated by someone since our apply");
     }
     // What a finished Job came to stands, also while it goes by its TTL.
-    if job::is_finished(object) {
+    let own_rule = around.rules.and_then(|rules| rules.get(&group_of(object), kind_of(object)));
+    if own_rule.is_none() && job::is_finished(object) {
         return job::job(object);
     }
     let mut verdict = if object["metadata"]["deletionTimestamp"].is_string() {
         terminating(object, own)
     } else if let Some(stale) = generation::stale_read(object, own) {
         stale
+    } else if let Some(rule) = own_rule {
+        rule.judge(object, own)
     } else {
         by_kind(object, own, around)
     };
     verdict.notes.extend(generation::changed_since(object, own));
     verdict
+}
+
+fn kind_of(object: &Value) -> &str {
+    object["kind"].as_str().unwrap_or_default()
+}
+
+fn group_of(object: &Value) -> String {
+    Gvk::new(object["apiVersion"].as_str().unwrap_or_default(), kind_of(object)).group
 }
 
 fn by_kind(object: &Value, own: &Own, around: &Surroundings<'_>) -> Verdict {

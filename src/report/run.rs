@@ -1,7 +1,7 @@
 //! The per-cluster table of `apply`, `delete` and `status`.
 
 use super::group::{grouped, names};
-use super::model::{PodCounts, RunReport, TargetReport, TargetState, UnhealthyReport};
+use super::model::{NodeReport, PodCounts, RunReport, TargetReport, TargetState, UnhealthyReport};
 use super::plan::{name, plural};
 use super::problem::problem;
 use super::{Cell, Table};
@@ -71,8 +71,14 @@ fn rest(target: &TargetReport, report: &RunReport, now: jiff::Timestamp, look: L
         ([], _) => String::new(),
         (nodes, "status") => super::tree::whole(nodes, now, look),
         (nodes, _) => {
+            // What the message says already is not said again.
+            let told = |node: &NodeReport| {
+                target.errors.iter().any(|e| e.object.as_ref() == Some(&node.object))
+            };
+            let nodes: Vec<NodeReport> =
+                nodes.iter().filter(|node| node.says_more() || !told(node)).cloned().collect();
             let more = format!("`mcd status -t {} --tree`", target.target);
-            super::tree::short(nodes, &more, now, look)
+            super::tree::short(&nodes, &more, now, look)
         }
     };
     for UnhealthyReport { object, health, reason } in unhealthy {

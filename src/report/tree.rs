@@ -97,6 +97,13 @@ impl From<&Node> for NodeReport {
     }
 }
 
+impl NodeReport {
+    /// Whether it says more than that and why it is not healthy.
+    pub(super) fn says_more(&self) -> bool {
+        !(self.warnings.is_empty() && self.logs.is_empty() && self.parts.is_empty())
+    }
+}
+
 impl From<&Warning> for WarningReport {
     fn from(warning: &Warning) -> Self {
         WarningReport {

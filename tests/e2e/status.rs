@@ -120,3 +120,90 @@ fn a_tree_of_what_is_well() {
         assert!(report["targets"][0]["tree"].is_null(), "{report:#}");
     }
 }
+
+const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: dbs.GROUP}
+spec:
+  group: GROUP
+  scope: Namespaced
+  names: {plural: dbs, singular: db, kind: Db}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+";
+
+/// A definition, which all tests share: it goes with the test, however that ends.
+struct Definition(String);
+
+impl Drop for Definition {
+    fn drop(&mut self) {
+        let cluster = Bed::shared().cluster("us-east");
+        Bed::shared().kubectl(cluster, &["delete", "crd", &self.0, "--ignore-not-found"]);
+    }
+}
+
+/// Rules of the file judge a kind that mcd knows nothing of: `apply` waits by them, `status` tells
+/// by them, and a status of an older generation counts for nothing.
+#[test]
+fn a_kind_is_judged_by_the_rules_of_the_file() {
+    let world = World::new("health");
+    let group = format!("{}.example.com", world.namespace.name());
+    let plural = format!("dbs.{group}");
+    let _definition = Definition(plural.clone());
+    let rules = format!(
+        "render: {{manifests: [k8s]}}
+health:
+- group: {group}
+  kind: Db
+  inProgress: status.phase == 'Creating'
+  failed: status.phase == 'Broken'
+  current: status.phase == 'Ready' && status.replicas >= spec.replicas
+"
+    );
+    world.application(&["us-east"], &rules);
+    world.write("k8s/definition.yaml", &DEFINITION.replace("GROUP", &group));
+    let db = |replicas: u32| {
+        world.write(
+            "k8s/db.yaml",
+            &format!("apiVersion: {group}/v1\nkind: Db\nmetadata: {{name: orders}}\nspec: {{replicas: {replicas}}}\n"),
+        );
+    };
+    let patch = |status: &str| {
+        let patch = format!("{{\"status\":{status}}}");
+        let args =
+            ["patch", &plural, "orders", "--subresource=status", "--type=merge", "-p", &patch];
+        world.kubectl("us-east", &args);
+    };
+    let says = |code: i32, args: &[&str], text: &str| {
+        world.ok(code, args).says(text);
+    };
+    db(3);
+    let apply = world.ok(1, &["apply", "-y", "--timeout=2s"]);
+    apply.says("Db ").says("no `status` yet, which the rule `inProgress` reads");
+    patch(r#"{"phase":"Creating"}"#);
+    says(0, &["status"], "Progressing");
+    patch(
+        r#"{"phase":"Broken","conditions":[{"type":"Ready","status":"False","message":"no disk"}]}"#,
+    );
+    says(1, &["status", "--wait", "--timeout=5s"], "Failed");
+    says(0, &["status"], "no disk");
+    patch(r#"{"phase":"Ready","replicas":3,"observedGeneration":1}"#);
+    says(0, &["status", "--wait", "--timeout=5s"], "Healthy");
+    // The status is still that of the last generation.
+    db(2);
+    says(1, &["apply", "-y", "--timeout=1s"], "see generation 2: the status is of 1");
+    let child = world.start(&["status", "--wait", "--timeout=30s"]);
+    patch(r#"{"observedGeneration":2}"#);
+    let run = crate::support::Run::of(child.wait_with_output().unwrap());
+    assert_eq!(run.code, 0, "{run}");
+    // A rule that is none is found before anything is contacted, with its place.
+    world.application(&["us-east"], &rules.replace("phase == 'Broken'", "phase = 'Broken'"));
+    let run = world.ok(3, &["status"]);
+    run.says("`failed` is no rule").says("mcd.yaml:12:11");
+    world.application(&["us-east"], &rules);
+    world.ok(0, &["delete", "-y", "--with-definitions"]);
+}

@@ -124,6 +124,7 @@ proptest! {
             jobs: &around,
             pods: &around,
             events: &around,
+            rules: None,
         };
         let verdict = health(&object, &own, &around);
         // One line each, for a table.
