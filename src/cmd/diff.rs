@@ -1,16 +1,16 @@
 //! `mcd diff`: what would change, as `kubectl diff` shows it.
 
-use std::fmt::Write as _;
-
 use clap::Args;
 
 use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
+use super::external;
 use super::plan::{self, PlanningArgs};
 use super::session::Session;
-use crate::diff::{DiffLine, LineKind};
-use crate::error::Exit;
-use crate::plan::{Action, ObjectPlan, TargetPlan};
+use crate::error::{Error, Exit};
+use crate::plan::TargetPlan;
+use crate::report;
+use crate::report::diff::View;
 use crate::report::group::{grouped, names};
 use crate::ui::{Role, Ui};
 
@@ -20,6 +20,9 @@ pub(super) struct DiffArgs {
     /// How many lines to show around a change
     #[arg(long, value_name = "N", default_value_t = 3)]
     context_lines: usize,
+    /// Show field by field, list items by their keys, in place of lines of YAML
+    #[arg(long)]
+    structural: bool,
     #[command(flatten)]
     planning: PlanningArgs,
     #[command(flatten)]
@@ -42,16 +45,12 @@ pub(crate) async fn run(args: &DiffArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
         .await;
     session.settle().await;
     let results: Vec<_> = planned.iter().map(|(t, r)| (t.as_ref(), r.as_ref())).collect();
-    let exit = exit(&session, &results);
+    let mut exit = exit(&session, &results);
     if args.output.output == Output::Table {
-        let planned = results.iter().filter_map(|(_, result)| result.ok());
-        let diffs = planned.map(|observed| {
-            (observed.plan.target.as_str(), target_diff(&observed.plan, args.context_lines, ui))
-        });
-        for (targets, diff) in grouped(diffs) {
-            // Several targets, one diff: it is that of each of them.
-            let names = names(&targets, results.len());
-            ui.data(&format!("{}\n{diff}", ui.out().paint(Role::Bold, &format!("# {names}"))))?;
+        let differs = show_all(args, &results, ui).await?;
+        // What the user's own program does not count as a difference is none.
+        if exit == Exit::Failed && !differs {
+            exit = Exit::Ok;
         }
         let mut errors = Vec::new();
         for (target, result) in &results {
@@ -66,6 +65,9 @@ pub(crate) async fn run(args: &DiffArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
             }
         }
         ui.errors(&errors);
+        let failed = results.iter().filter(|(_, result)| result.is_err()).count();
+        let plans = results.iter().filter_map(|(_, result)| Some(&result.ok()?.plan));
+        ui.status(&report::diff::summary(plans, failed));
     } else {
         let mut report =
             plan::report(&session, "mcd.dev/plan/v1", &results, TargetPlan::problems, false);
@@ -100,61 +102,44 @@ fn exit(session: &Session, results: &[plan::Planned<'_>]) -> Exit {
     exit
 }
 
-/// What would change in a target, without its name, so that targets with the same stand together.
-fn target_diff(plan: &TargetPlan, context: usize, ui: &Ui) -> String {
-    let mut text = String::new();
-    for object in &plan.objects {
-        if matches!(object.action, Action::Unchanged) {
+/// Shows the differences, those that several targets share once; whether there are any.
+async fn show_all(args: &DiffArgs, results: &[plan::Planned<'_>], ui: &Ui) -> Result<bool, Error> {
+    let plans = || results.iter().filter_map(|(_, result)| Some(&result.ok()?.plan));
+    let head = |targets: &[&str]| {
+        ui.out().paint(Role::Bold, &format!("# {}", names(targets, results.len())))
+    };
+    let Some(program) = external::program().filter(|_| !args.structural) else {
+        let view =
+            View { context: args.context_lines, structural: args.structural, wanted: "manifest" };
+        let texts =
+            plans().map(|plan| (plan.target.as_str(), report::diff::text(plan, view, ui.out())));
+        for (targets, text) in grouped(texts) {
+            // Several targets, one diff: it is that of each of them.
+            ui.data(&format!("{}\n{text}", head(&targets)))?;
+        }
+        return Ok(true);
+    };
+    let mut differs = false;
+    let mut groups: Vec<(Vec<&str>, external::Files, String)> = Vec::new();
+    for plan in plans() {
+        let (files, notes) = (external::files(plan), external::notes(plan));
+        let target = plan.target.as_str();
+        match groups.iter_mut().find(|(_, known, said)| *known == files && *said == notes) {
+            Some((targets, _, _)) => targets.push(target),
+            None => groups.push((vec![target], files, notes)),
+        }
+    }
+    for (targets, files, notes) in groups {
+        if files.is_empty() && notes.is_empty() {
             continue;
         }
-        let lines = object.diff.unified(
-            &format!("live      {}", object.id),
-            &format!("manifest  {}", object.id),
-            context,
-        );
-        for line in &lines {
-            paint(line, ui, &mut text);
-        }
-        if lines.is_empty()
-            && let Some(note) = ownership_only(object)
-        {
-            let _ = writeln!(text, "# {}: {note}", object.id);
+        ui.data(&format!("{}\n{notes}", head(&targets)))?;
+        differs |= !notes.is_empty();
+        if !files.is_empty() {
+            let program = program.clone();
+            let run = tokio::task::spawn_blocking(move || external::compare(&program, &files));
+            differs |= run.await.unwrap_or(Ok(true))?;
         }
     }
-    for condemned in &plan.prune.sweep.delete {
-        let id = &condemned.id;
-        let names = (format!("live      {id}"), format!("manifest  {id}"));
-        for line in &condemned.diff.unified(&names.0, &names.1, context) {
-            paint(line, ui, &mut text);
-        }
-    }
-    text
-}
-
-/// What an apply would do to an object none of whose values change.
-fn ownership_only(object: &ObjectPlan) -> Option<String> {
-    let ownership = &object.ownership;
-    let mut notes = Vec::new();
-    if !ownership.adopt.is_empty() {
-        let from: Vec<String> = ownership.adopt.iter().map(ToString::to_string).collect();
-        notes.push(format!("adopts from {}", from.join(", ")));
-    } else if !ownership.take.is_empty() {
-        notes.push(format!("takes over from {}", ownership.take.join(", ")));
-    }
-    if !ownership.relinquish.is_empty() {
-        let paths: Vec<String> = ownership.relinquish.iter().map(ToString::to_string).collect();
-        notes.push(format!("gives up {}", paths.join(", ")));
-    }
-    (!notes.is_empty()).then(|| notes.join("; "))
-}
-
-fn paint(line: &DiffLine, ui: &Ui, text: &mut String) {
-    let role = match line.kind {
-        LineKind::Header => Role::Bold,
-        LineKind::Hunk => Role::Dim,
-        LineKind::Context => return text.push_str(&format!("{}\n", line.text)),
-        LineKind::Add => Role::Add,
-        LineKind::Remove => Role::Remove,
-    };
-    let _ = writeln!(text, "{}", ui.out().paint(role, &line.text));
+    Ok(differs)
 }

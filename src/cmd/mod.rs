@@ -14,6 +14,7 @@ mod delete;
 mod deploy;
 mod diff;
 mod doctor;
+mod external;
 mod generate;
 mod history;
 mod plan;

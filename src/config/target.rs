@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{AppName, Identity, TargetName};
-use super::{AppName, TargetName};
 use crate::health::Rules;
 
 /// A cluster of the fleet.

@@ -195,7 +195,7 @@ fn the_text_is_kubectl_s() {
     insta::assert_snapshot!(text(&diff, 3), @r"
     --- live     us-east  Deployment shop/web
     +++ desired  us-east
-    @@ -13,5 +13,5 @@
+    @@ -13,5 +13,5 @@ spec.template.metadata.labels
              app: web
          spec:
            containers:
@@ -206,7 +206,7 @@ fn the_text_is_kubectl_s() {
     insta::assert_snapshot!(text(&diff, 0), @r"
     --- live     us-east  Deployment shop/web
     +++ desired  us-east
-    @@ -16 +16 @@
+    @@ -16 +16 @@ spec.template.spec.containers
     -      - image: a:1
     +      - image: a:2
     ");

@@ -50,8 +50,16 @@ pub(super) fn unified(
     let yaml = |side: Option<&Value>| side.map(to_yaml).unwrap_or_default();
     let (old, new) = (yaml(before), yaml(after));
     let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(old.as_str(), new.as_str());
+    // Of a new object, and of one that goes, there is no "where".
+    let both = before.is_some() && after.is_some();
+    let new_lines: Vec<&str> = new.lines().collect();
     for hunk in diff.unified_diff().context_radius(context).iter_hunks() {
-        lines.push(DiffLine { kind: LineKind::Hunk, text: hunk.header().to_string() });
+        let mut text = hunk.header().to_string();
+        let start = hunk.iter_changes().find_map(|change| change.new_index());
+        if let Some(within) = start.filter(|_| both).and_then(|at| within(&new_lines, at)) {
+            text = format!("{} {within}", text.trim_end());
+        }
+        lines.push(DiffLine { kind: LineKind::Hunk, text });
         for change in hunk.iter_changes() {
             let (kind, mark) = match change.tag() {
                 ChangeTag::Equal => (LineKind::Context, ' '),
@@ -63,4 +71,37 @@ pub(super) fn unified(
         }
     }
     lines
+}
+
+/// The keys above a line of YAML, as git shows the function that a hunk is in:
+/// `spec.template.spec.containers`. None at the top.
+fn within(lines: &[&str], at: usize) -> Option<String> {
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let mut least = indent(lines.get(at)?);
+    // An item of a list stands as far left as the key of the list.
+    let mut is_item = lines.get(at)?.trim_start().starts_with("- ");
+    let mut keys: Vec<&str> = Vec::new();
+    for line in lines.get(..at)?.iter().rev() {
+        let own = indent(line);
+        let text = line.trim_start();
+        if text.is_empty() || own > least || (own == least && !(is_item && !text.starts_with('-')))
+        {
+            continue;
+        }
+        least = own;
+        is_item = text.starts_with("- ");
+        let Some((key, rest)) = text.trim_start_matches("- ").split_once(':') else { continue };
+        let is_key = !key.is_empty() && !key.contains([' ', '"', '\'', '{']);
+        if is_key && (rest.is_empty() || rest.starts_with([' ', '|', '>'])) {
+            // The first key of an item is beside what is looked for, not above it.
+            if !(is_item && !rest.trim().is_empty()) {
+                keys.push(key);
+            }
+        }
+        if least == 0 && !is_item {
+            break;
+        }
+    }
+    keys.reverse();
+    (!keys.is_empty()).then(|| keys.join("."))
 }

@@ -1,7 +1,9 @@
 //! What a run does and did, for people: tables, the live area, plain lines.
 
 pub mod age;
+pub mod diff;
 pub mod doctor;
+mod elide;
 pub mod group;
 mod lines;
 mod live;

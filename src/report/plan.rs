@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::elide::elided;
 use super::group::{grouped, names};
 use super::model::{
     ErrorReport, ObjectReference, ObjectReport, PlanReport, RetirementReport, TargetPlanReport,
@@ -193,14 +194,7 @@ fn details(object: &ObjectReport, text: &mut String) {
                 (None, Some(_)) if field.path.ends_with(CONFIG_HASH) => {
                     "+ a hash of the configuration that its pods use".to_owned()
                 }
-                (Some(before), Some(after)) if field.op != "move" => {
-                    let (old, new) = (value(before), value(after));
-                    if old == new {
-                        "(changes beyond what is shown here; see `mcd diff`)".to_owned()
-                    } else {
-                        format!("{old} → {new}")
-                    }
-                }
+                (Some(before), Some(after)) if field.op != "move" => becomes(before, after),
                 (None, Some(after)) => format!("+ {}", value(after)),
                 (Some(before), None) => format!("- {}", value(before)),
                 _ => "(other order)".to_owned(),
@@ -243,6 +237,23 @@ pub(super) fn name(object: &ObjectReference) -> String {
         Some(namespace) => format!("{} {namespace}/{}", object.kind, object.name),
         None => format!("{} {}", object.kind, object.name),
     }
+}
+
+/// A value that becomes another one, on one line.
+fn becomes(before: &Value, after: &Value) -> String {
+    let text = |value: &Value| match value {
+        Value::String(s) if !s.is_empty() => s.clone(),
+        other => other.to_string(),
+    };
+    let (old, new) = (text(before), text(after));
+    if old.contains('\n') || new.contains('\n') {
+        let diff = similar::TextDiff::from_lines(&old, &new);
+        let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+        let (gone, added) = (count(similar::ChangeTag::Delete), count(similar::ChangeTag::Insert));
+        return format!("(lines: {added} added, {gone} removed; see `mcd diff`)");
+    }
+    let (old, new) = elided(&old, &new, LONGEST_VALUE);
+    format!("{old} → {new}")
 }
 
 /// A value on one line.

@@ -13,6 +13,7 @@ mod conflicts;
 mod crash;
 mod delete;
 mod dependencies;
+mod diff;
 mod discovery;
 mod doctor;
 mod examples;
