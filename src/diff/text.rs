@@ -84,8 +84,8 @@ fn within(lines: &[&str], at: usize) -> Option<String> {
     for line in lines.get(..at)?.iter().rev() {
         let own = indent(line);
         let text = line.trim_start();
-        if text.is_empty() || own > least || (own == least && !(is_item && !text.starts_with('-')))
-        {
+        let beside = own == least && (!is_item || text.starts_with('-'));
+        if text.is_empty() || own > least || beside {
             continue;
         }
         least = own;
@@ -94,7 +94,7 @@ fn within(lines: &[&str], at: usize) -> Option<String> {
         let is_key = !key.is_empty() && !key.contains([' ', '"', '\'', '{']);
         if is_key && (rest.is_empty() || rest.starts_with([' ', '|', '>'])) {
             // The first key of an item is beside what is looked for, not above it.
-            if !(is_item && !rest.trim().is_empty()) {
+            if !is_item || rest.trim().is_empty() {
                 keys.push(key);
             }
         }

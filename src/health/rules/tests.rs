@@ -158,7 +158,7 @@ fn what_is_wrong_is_found_when_it_is_read() {
         match hint {
             Some(hint) => assert!(hinted.unwrap_or_default().contains(hint), "{text}"),
             None => {
-                assert!(hinted.is_none() || text.starts_with("timestamp"), "{text}: {hinted:?}")
+                assert!(hinted.is_none() || text.starts_with("timestamp"), "{text}: {hinted:?}");
             }
         }
     }
