@@ -133,6 +133,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand diff" -l color -d 'When to use c
 always\t'Always'
 never\t'Never'"
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l structural -d 'Show field by field, list items by their keys, in place of lines of YAML'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l verify -d 'Ask the server about every object, also about those whose digests say "unchanged"'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l force-conflicts -d 'Win every conflict with another field manager'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l adopt -d 'Take over objects that helm, kapp, kluctl or another deployer holds'

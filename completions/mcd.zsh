@@ -166,6 +166,7 @@ name\:"One name a line"))' \
 always\:"Always"
 never\:"Never"))' \
 '--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--structural[Show field by field, list items by their keys, in place of lines of YAML]' \
 '--verify[Ask the server about every object, also about those whose digests say "unchanged"]' \
 '--force-conflicts[Win every conflict with another field manager]' \
 '--adopt[Take over objects that helm, kapp, kluctl or another deployer holds]' \
