@@ -14,8 +14,8 @@ use crate::diff::{ObjectDiff, object_diff};
 use crate::error::Error;
 use crate::manifest::ObjectId;
 use crate::ownership::{
-    Digest, FieldPath, Judgement, Key, OUR_PREFIX, Policy, Stop, entries, judge, keep,
-    keep_selector, leave_out, left_to_others, live_digest, manifest_digest, omit, our_entry,
+    Digest, FieldPath, Judgement, Key, OUR_PREFIX, Policy, Stop, entries, helm_release, judge,
+    keep, keep_selector, leave_out, left_to_others, live_digest, manifest_digest, omit, our_entry,
     remove_path,
 };
 use crate::plan::{
@@ -192,7 +192,13 @@ impl Scene {
         let always = config.as_ref().filter(|config| config.always);
         let mut manifest = whole(prepared, always);
         omit(&mut manifest, &left_to_others(live, &self.policy));
-        let kept = keep_selector(&mut manifest, live);
+        let kept = match prepared.handling {
+            // It is made anew where something cannot change.
+            Handling::Recreate => Vec::new(),
+            Handling::Shared | Handling::Replace | Handling::CreateOnly | Handling::Ignore => {
+                keep_selector(&mut manifest, live)
+            }
+        };
         let mut plan = self.blank(prepared, Some(resource), manifest);
         leave_out(&mut plan.manifest, &plan.leaves, live);
         plan.ownership.kept = kept;
@@ -276,7 +282,12 @@ impl Scene {
         let after = anew(live, &plan.manifest, &own.unwrap_or_default());
         plan.diff = self.diff(&plan.id, Some(live), Some(&after));
         plan.after_health = moves_traffic(&plan.gvk, &plan.diff);
-        plan.ownership = Ownership::default();
+        let adopt = self.judge(live, &[], plan.handling).adopt;
+        plan.ownership = Ownership {
+            helm_release: if adopt.is_empty() { None } else { helm_release(live) },
+            adopt,
+            ..Ownership::default()
+        };
         plan.action = Action::Recreate(why.to_owned());
         plan.unverified = Some(Unverified {
             reason: "the server cannot check it while the object exists".to_owned(),

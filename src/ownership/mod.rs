@@ -18,6 +18,7 @@ mod ignored;
 mod json;
 mod judge;
 mod leave;
+mod made_up;
 mod managers;
 mod marks;
 mod patch;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::entry::{Entry, entries, our_entry, raw_entries};
 use super::fields::FieldSet;
+use super::made_up::{MADE_UP, declared};
 use super::path::{FieldPath, Segment, remove_step, step_mut};
 
 /// The JSON patch that unites the entries at `indexes` of `metadata.managedFields` into the apply
@@ -81,6 +82,9 @@ pub(super) fn taken_fields(entry: &Entry, version: &str, live: &Value) -> FieldS
     // Items of a LIST of Secrets have no kind (A1.7); no other kind without one has the field.
     if matches!(live["kind"].as_str(), None | Some("Secret")) {
         fields.rename_top("stringData", "data");
+    }
+    if entry.manager == MADE_UP {
+        fields = declared(fields, live);
     }
     if entry.api_version == version { fields } else { fields.found_in(live) }
 }

@@ -1,7 +1,7 @@
 //! A plan for people: a table of the targets, what changes (targets with the same changes
 //! together, so that 300 clusters read like one), and one line that sums up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -92,6 +92,13 @@ fn state(target: &TargetPlanReport) -> Cell {
 fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
     let mut text = String::new();
     let mut errors: Vec<&ErrorReport> = target.errors.iter().collect();
+    // What to do next stands once, however many objects of the target it is about.
+    let mut said: BTreeSet<String> = BTreeSet::new();
+    let mut told = |error: &ErrorReport| {
+        let mut error = error.clone();
+        error.hints.retain(|hint| said.insert(hint.clone()));
+        problem(&error, look)
+    };
     let mut unverified: BTreeMap<&str, usize> = BTreeMap::new();
     for reason in target.changes.iter().filter_map(|o| o.not_verified.as_deref()) {
         *unverified.entry(reason).or_default() += 1;
@@ -99,7 +106,7 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
     for object in &target.changes {
         // What is said against an object stands in its place.
         if let Some(at) = errors.iter().position(|e| e.object.as_ref() == Some(&object.object)) {
-            text += &problem(errors.remove(at), look);
+            text += &told(errors.remove(at));
             details(object, &mut text);
             continue;
         }
@@ -130,7 +137,7 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         let _ = writeln!(text, "  (not verified, {objects} objects: {reason})");
     }
     for error in errors {
-        text += &problem(error, look);
+        text += &told(error);
     }
     for left in &target.left {
         let (object, reason) = (name(&left.object), &left.reason);

@@ -1,6 +1,9 @@
 //! Objects of other deployers: helm 3 and 4 as they are; kapp and kluctl by what they leave behind.
 
+use std::time::Duration;
+
 use serde_json::Value;
+use testbed::wait_for;
 
 use crate::support::{World, web};
 
@@ -15,7 +18,7 @@ stringData: {password: correct-horse, legacy: battery-staple}
 
 /// A chart whose objects have more than the manifests will.
 fn chart(world: &World) {
-    let old = web("web:1")
+    let old = web("{{ .Values.image }}")
         .replace("data: {greeting: hello}", "data: {greeting: hello, legacy: x}")
         .replace("ports: [{port: 80}]", "ports: [{name: a, port: 80}, {name: b, port: 81}]");
     world.write("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n");
@@ -24,7 +27,7 @@ fn chart(world: &World) {
         "chart/templates/old.yaml",
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: old}\ndata: {a: {{ .Values.a | quote }}}\n",
     );
-    world.write("chart/values.yaml", "a: \"1\"\n");
+    world.write("chart/values.yaml", "a: \"1\"\nimage: web:1\n");
 }
 
 /// What is to be taken over: without `legacy`, port 81 and the ConfigMap `old`.
@@ -124,27 +127,48 @@ fn a_helm_release_is_taken_over_and_helm_lets_go() {
         world.write("k8s/web.yaml", &manifests("web:2"));
         world.ok(0, &["apply", "-y"]).says("Healthy");
         assert_ne!(pods(&world), before);
-        world.ok(0, &["delete", "-y"]);
-        assert!(!world.exists("us-east", "deployment", "web"));
-        assert!(world.exists("us-east", "configmap", "old"), "never the application's");
 
-        // The way back: the release is there, only hidden.
-        world.kubectl(
-            "us-east",
-            &[
-                "label",
-                "secret",
-                "-l",
-                "owner=retired-by-mcd,name=web",
-                "owner=helm",
-                "--overwrite",
-            ],
-        );
+        // The way back, as the manual has it.
+        let after = pods(&world);
+        let hidden = ["label", "secret", "-l", "owner=retired-by-mcd,name=web", "owner=helm"];
+        world.kubectl("us-east", &[&hidden[..], &["--overwrite"]].concat());
         world.helm(version, &["history", "web"]).says("deployed");
-        let back = world.helm(version, &["upgrade", "web", &chart]);
+        let take = ["upgrade", "web", &chart, "--take-ownership", "--set", "image=web:2"];
+        let back = world.helm(version, &take);
         assert_eq!(back.code, 0, "{back}");
-        assert!(world.exists("us-east", "deployment", "web"));
+        let state = format!("mcd.dev/state={name}.web");
+        world.kubectl("us-east", &["delete", "secrets,leases", "-l", &state]);
+        world.ok(0, &["status"]).says("NotDeployed");
+        assert_eq!(pods(&world), after, "helm {version}: no pod restarts on the way back");
+        assert_eq!(world.helm(version, &["uninstall", "web"]).code, 0);
+        for (kind, object) in [("deployment", "web"), ("secret", "web"), ("configmap", "old")] {
+            assert!(!world.exists("us-east", kind, object), "helm {version}: {kind}/{object}");
+        }
     }
+}
+
+/// helm can keep its releases in ConfigMaps too. What of a release was not taken over is not
+/// deleted with the application.
+#[test]
+fn a_release_in_configmaps_ends_too_and_delete_leaves_what_was_not_taken() {
+    let world = World::new("adopt-driver");
+    world.plain(&["us-east"]);
+    chart(&world);
+    let chart = world.path().join("chart").display().to_string();
+    let install =
+        world.helm_with(&[("HELM_DRIVER", "configmap")], "4.3.1", &["install", "web", &chart]);
+    assert_eq!(install.code, 0, "{install}");
+    world.write("k8s/web.yaml", &manifests("web:1"));
+    let name = world.namespace.name();
+    world.ok(0, &["adopt", "-y"]).says(&format!("helm release {name}/web (1 revision)"));
+    let gone = world.helm_with(&[("HELM_DRIVER", "configmap")], "4.3.1", &["uninstall", "web"]);
+    assert_ne!(gone.code, 0, "{gone}");
+    world.ok(0, &["delete", "-y"]);
+    for kind in ["deployment", "service", "configmap", "secret"] {
+        assert!(!world.exists("us-east", kind, "web"), "{kind}");
+    }
+    assert!(world.exists("us-east", "configmap", "old"), "never the application's");
+    assert!(world.exists("us-east", "configmap", "sh.helm.release.v1.web.v1"), "helm's");
 }
 
 /// The managers of an object besides controllers, by apply where not said otherwise.
@@ -209,6 +233,74 @@ fn objects_whose_owners_were_cleared_take_one_apply() {
     assert_eq!(pods(&world), before, "nothing restarts");
     world.ok(0, &["diff"]);
     world.ok(0, &["diff", "--verify"]);
+}
+
+/// Of objects without owners, what the server and its controllers wrote stays: a claim keeps its
+/// volume, a Job its selector, a Service its address.
+#[test]
+fn what_the_server_wrote_into_cleared_objects_stays() {
+    let world = World::new("adopt-server");
+    world.plain(&["us-east"]);
+    let volume = format!("{}-volume", world.namespace.name());
+    let claim = format!(
+        "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: web}}\nspec:\n  accessModes: [ReadWriteOnce]\n  storageClassName: \"\"\n  volumeName: {volume}\n  resources: {{requests: {{storage: 1Gi}}}}\n---\n"
+    );
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: web}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}}\n---\n";
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {type: NodePort, selector: {app: web}, ports: [{port: 80}]}\n";
+    let bound = Volume::new(&world, &volume);
+    world.kubectl_apply("us-east", &format!("{claim}{job}{service}"));
+    wait_for("the claim is bound", Duration::from_secs(60), || {
+        match world.live("us-east", "pvc", "web")["status"]["phase"].as_str() {
+            Some("Bound") => Ok(()),
+            phase => Err(format!("{phase:?}")),
+        }
+    });
+    world.kubectl("us-east", &["wait", "job/web", "--for=condition=complete", "--timeout=60s"]);
+    for kind in ["pvc", "job", "service"] {
+        let clear = r#"{"metadata": {"managedFields": [{}]}}"#;
+        world.kubectl("us-east", &["patch", kind, "web", "--type=merge", "-p", clear]);
+    }
+    let address = world.live("us-east", "service", "web")["spec"].clone();
+    world.write("k8s/web.yaml", &format!("{claim}{job}{service}"));
+    world.ok(0, &["apply", "-y"]).says("Healthy");
+    let live = world.live("us-east", "pvc", "web");
+    assert_eq!(live["status"]["phase"], "Bound");
+    assert_eq!(live["metadata"]["finalizers"], serde_json::json!(["kubernetes.io/pvc-protection"]));
+    assert_eq!(live["metadata"]["annotations"]["pv.kubernetes.io/bind-completed"], "yes");
+    let last = "kubectl.kubernetes.io/last-applied-configuration";
+    assert!(live["metadata"]["annotations"][last].is_null());
+    assert_eq!(world.live("us-east", "service", "web")["spec"], address);
+    world.ok(0, &["diff"]);
+    world.ok(0, &["diff", "--verify"]);
+    drop(bound);
+}
+
+/// A volume, which no namespace takes with it.
+struct Volume<'a> {
+    world: &'a World,
+    name: String,
+}
+
+impl<'a> Volume<'a> {
+    fn new(world: &'a World, name: &str) -> Self {
+        let volume = serde_json::json!({
+            "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
+            "spec": {
+                "accessModes": ["ReadWriteOnce"], "storageClassName": "", "capacity": {"storage": "1Gi"},
+                "hostPath": {"path": "/nowhere"},
+                "claimRef": {"name": "web", "namespace": world.namespace.name()},
+            },
+        });
+        world.kubectl_apply("us-east", &volume.to_string());
+        Volume { world, name: name.to_owned() }
+    }
+}
+
+impl Drop for Volume<'_> {
+    fn drop(&mut self) {
+        let args = ["delete", "pv", &self.name, "--wait=false", "--ignore-not-found"];
+        self.world.bed.kubectl(self.world.cluster("us-east"), &args);
+    }
 }
 
 /// What says by its label alone that it is another application's, and what has its manager.
@@ -308,7 +400,9 @@ fn what_kapp_made_is_taken_over_with_its_selector() {
         world.live("us-east", "deployment", "web")["spec"]["selector"]["matchLabels"],
         wanted
     );
-    world.kubectl("us-east", &["delete", "deployment", "web"]);
+    let anew = "kind: Deployment\nmetadata: {name: web, annotations: {mcd.dev/apply: recreate}}";
+    let old = "kind: Deployment\nmetadata: {name: web}";
+    world.write("k8s/web.yaml", &new.replace("web:1", "web:2").replace(old, anew));
     world.ok(0, &["apply", "-y"]).says("Healthy");
     let live = world.live("us-east", "deployment", "web");
     assert_eq!(live["spec"]["selector"]["matchLabels"], serde_json::json!({"app": "web"}));

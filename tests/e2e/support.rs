@@ -145,6 +145,11 @@ impl World {
 
     /// The real helm of a version, in the test's namespace of the first cluster.
     pub(crate) fn helm(&self, version: &str, args: &[&str]) -> Run {
+        self.helm_with(&[], version, args)
+    }
+
+    /// The same, with further environment variables.
+    pub(crate) fn helm_with(&self, env: &[(&str, &str)], version: &str, args: &[&str]) -> Run {
         let binary = self.bed.tools_dir().join("helm").join(version).join("helm");
         let home = self.path().join(format!("helm-{version}"));
         let mut command = Command::new(binary);
@@ -153,6 +158,7 @@ impl World {
         for variable in ["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"] {
             command.env(variable, &home);
         }
+        command.envs(env.iter().copied());
         Run::of(command.output().expect("run helm"))
     }
 

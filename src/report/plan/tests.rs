@@ -175,6 +175,26 @@ fn a_chart_that_was_pulled() {
     assert_snapshot!(shown(&report(vec![pulled]), Some(80)));
 }
 
+/// What to do next stands once for all objects that it is about.
+#[test]
+fn a_hint_is_not_repeated() {
+    let stopped = |name: &str| {
+        Error::new(Exit::Blocked, "someone has to decide")
+            .on(&id("Service", name))
+            .hint("run again with `--adopt`")
+    };
+    let names = ["a", "b", "c"];
+    let mut one = target(
+        "us-east",
+        "blocked",
+        names.iter().map(|name| object("conflict", "Service", name)).collect(),
+    );
+    one.errors = names.iter().map(|name| (&stopped(name)).into()).collect();
+    let text = shown(&report(vec![one]), Some(80));
+    assert_eq!(text.matches("run again with `--adopt`").count(), 1, "{text}");
+    assert_eq!(text.matches("someone has to decide").count(), 3, "{text}");
+}
+
 #[test]
 fn in_colour() {
     let plan =
