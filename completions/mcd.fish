@@ -39,6 +39,7 @@ complete -c mcd -n "__fish_mcd_needs_command" -f -a "diff" -d 'Show what would c
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "plan" -d 'Show what an apply would do in each target'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "apply" -d 'Make each target what its manifests say, and wait until it is healthy'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "adopt" -d 'Take over what another deployer, such as helm, has made, and apply the manifests to it'
+complete -c mcd -n "__fish_mcd_needs_command" -f -a "rollback" -d 'Give each target the objects of an earlier release again'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "delete" -d 'Delete the application from the targets'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "status" -d 'Show how the application stands in each target'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "history" -d 'Show the releases of each target'
@@ -109,6 +110,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand render" -s q -l quiet -d 'Show r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand render" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l context-lines -d 'How many lines to show around a change' -r
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l release -d 'Compare with the objects of this release instead of the manifests: what a rollback to it would change' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
@@ -251,6 +253,44 @@ complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s y -l yes -d 'Don\'t as
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l to -d 'The release to go back to; default: in each target the one before the active one' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
+false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
+false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l timeout -d 'How long to wait for a target' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l keep-going -d 'Go on in the other targets when one cannot go back or be reached'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l dry-run -d 'Show the plan and write nothing'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l verify -d 'Ask the server about every object, also about those whose digests say "unchanged"'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l force-conflicts -d 'Win every conflict with another field manager'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l adopt -d 'Take over objects that helm, kapp, kluctl or another deployer holds'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l allow-prune-all -d 'Prune also when the manifests are empty, or more than half of the objects would go'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l with-namespaces -d 'Delete namespaces that the application owns, with everything in them'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l with-definitions -d 'Delete definitions that the application owns, with all their objects'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l with-volumes -d 'Delete volumes and claims that the application owns, with their data'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l timeout -d 'How long to wait for a target' -r
@@ -307,28 +347,52 @@ complete -c mcd -n "__fish_mcd_using_subcommand status" -l tree -d 'Show each ob
 complete -c mcd -n "__fish_mcd_using_subcommand status" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand status" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand status" -s h -l help -d 'Print help'
-complete -c mcd -n "__fish_mcd_using_subcommand history" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
 name\t'One name a line'"
-complete -c mcd -n "__fish_mcd_using_subcommand history" -s f -l file -d 'The application file' -r -F
-complete -c mcd -n "__fish_mcd_using_subcommand history" -l fleet -d 'The fleet file; default: what the application file says' -r -F
-complete -c mcd -n "__fish_mcd_using_subcommand history" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
-complete -c mcd -n "__fish_mcd_using_subcommand history" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
-complete -c mcd -n "__fish_mcd_using_subcommand history" -l var -d 'Set a variable of the application file; may be repeated' -r
-complete -c mcd -n "__fish_mcd_using_subcommand history" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
-complete -c mcd -n "__fish_mcd_using_subcommand history" -l as -d 'Act as this user' -r
-complete -c mcd -n "__fish_mcd_using_subcommand history" -l as-group -d 'Act as a member of this group; may be repeated' -r
-complete -c mcd -n "__fish_mcd_using_subcommand history" -l as-uid -d 'Act with this uid' -r
-complete -c mcd -n "__fish_mcd_using_subcommand history" -l request-timeout -d 'How long one call to an API server may take' -r
-complete -c mcd -n "__fish_mcd_using_subcommand history" -l concurrency -d 'How many targets at once; default: all' -r
-complete -c mcd -n "__fish_mcd_using_subcommand history" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c mcd -n "__fish_mcd_using_subcommand history" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
-complete -c mcd -n "__fish_mcd_using_subcommand history" -s q -l quiet -d 'Show results and errors only'
-complete -c mcd -n "__fish_mcd_using_subcommand history" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
-complete -c mcd -n "__fish_mcd_using_subcommand history" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -f -a "show" -d 'Show one release: who made it, from what, how it ended, its objects'
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l manifests -d 'Show its manifests; values of Secrets are masked'
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'

@@ -136,6 +136,7 @@ never\:"Never"))' \
 (diff)
 _arguments "${_arguments_options[@]}" : \
 '--context-lines=[How many lines to show around a change]:N:_default' \
+'--release=[Compare with the objects of this release instead of the manifests\: what a rollback to it would change]:N:_default' \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
@@ -329,6 +330,57 @@ never\:"Never"))' \
 '--help[Print help]' \
 && ret=0
 ;;
+(rollback)
+_arguments "${_arguments_options[@]}" : \
+'--to=[The release to go back to; default\: in each target the one before the active one]:N:_default' \
+'--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
+'--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
+'--timeout=[How long to wait for a target]:DURATION:_default' \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file]:FILE:_files' \
+'--file=[The application file]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'*-t+[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--keep-going[Go on in the other targets when one cannot go back or be reached]' \
+'--dry-run[Show the plan and write nothing]' \
+'--verify[Ask the server about every object, also about those whose digests say "unchanged"]' \
+'--force-conflicts[Win every conflict with another field manager]' \
+'--adopt[Take over objects that helm, kapp, kluctl or another deployer holds]' \
+'--allow-prune-all[Prune also when the manifests are empty, or more than half of the objects would go]' \
+'--with-namespaces[Delete namespaces that the application owns, with everything in them]' \
+'--with-definitions[Delete definitions that the application owns, with all their objects]' \
+'--with-volumes[Delete volumes and claims that the application owns, with their data]' \
+'-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
 (delete)
 _arguments "${_arguments_options[@]}" : \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
@@ -447,7 +499,57 @@ never\:"Never"))' \
 '*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
 '-h[Print help]' \
 '--help[Print help]' \
+":: :_mcd__subcmd__history_commands" \
+"*::: :->history" \
 && ret=0
+
+    case $state in
+    (history)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:mcd-history-command-$line[1]:"
+        case $line[1] in
+            (show)
+_arguments "${_arguments_options[@]}" : \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file]:FILE:_files' \
+'--file=[The application file]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'*-t+[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--manifests[Show its manifests; values of Secrets are masked]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+':number -- The release'\''s number:_default' \
+&& ret=0
+;;
+        esac
+    ;;
+esac
 ;;
 (doctor)
 _arguments "${_arguments_options[@]}" : \
@@ -534,8 +636,9 @@ never\:"Never"))' \
 ':document -- Which document:((fleet\:"The fleet file"
 application\:"The application file"
 plan\:"The output of \`plan -o json\` and \`diff -o json\`"
-run\:"The output of \`apply\`, \`delete\` and \`status\` with \`-o json\`"
+run\:"The output of \`apply\`, \`rollback\`, \`delete\` and \`status\` with \`-o json\`"
 history\:"The output of \`history -o json\`"
+release\:"The output of \`history show -o json\`"
 doctor\:"The output of \`doctor -o json\`"))' \
 && ret=0
 ;;
@@ -635,6 +738,7 @@ _mcd_commands() {
 'plan:Show what an apply would do in each target' \
 'apply:Make each target what its manifests say, and wait until it is healthy' \
 'adopt:Take over what another deployer, such as helm, has made, and apply the manifests to it' \
+'rollback:Give each target the objects of an earlier release again' \
 'delete:Delete the application from the targets' \
 'status:Show how the application stands in each target' \
 'history:Show the releases of each target' \
@@ -680,8 +784,15 @@ _mcd__subcmd__doctor_commands() {
 }
 (( $+functions[_mcd__subcmd__history_commands] )) ||
 _mcd__subcmd__history_commands() {
-    local commands; commands=()
+    local commands; commands=(
+'show:Show one release\: who made it, from what, how it ended, its objects' \
+    )
     _describe -t commands 'mcd history commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__history__subcmd__show_commands] )) ||
+_mcd__subcmd__history__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd history show commands' commands "$@"
 }
 (( $+functions[_mcd__subcmd__man_commands] )) ||
 _mcd__subcmd__man_commands() {
@@ -702,6 +813,11 @@ _mcd__subcmd__reference_commands() {
 _mcd__subcmd__render_commands() {
     local commands; commands=()
     _describe -t commands 'mcd render commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__rollback_commands] )) ||
+_mcd__subcmd__rollback_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd rollback commands' commands "$@"
 }
 (( $+functions[_mcd__subcmd__schema_commands] )) ||
 _mcd__subcmd__schema_commands() {

@@ -12,6 +12,7 @@ use super::adopt;
 use super::job::Job;
 use super::observe::{Observed, PlanOptions, observe};
 use super::prune::prune;
+use super::restore::Restored;
 use super::wait::{Look, Subject, wait_closely};
 use super::write::{Progress, untouched, write_all};
 use crate::cluster::state::lease::Fence;
@@ -39,6 +40,8 @@ pub struct ApplyOptions {
     pub plan: PlanOptions,
     /// Where the release comes from.
     pub about: About,
+    /// The release that is gone back to; none: the manifests are applied.
+    pub restored: Option<Restored>,
 }
 
 /// What an apply came to. Whatever happened before an error is said too.
@@ -50,6 +53,8 @@ pub struct Applied {
     pub unchanged: usize,
     /// The release that is active now.
     pub release: Option<ReleaseSummary>,
+    /// It was made by this run: there was something to do.
+    pub is_new: bool,
     /// The last look at the target's health.
     pub look: Option<Look>,
     /// What stopped it.
@@ -143,8 +148,11 @@ async fn run(
         target: job.target.name.clone(),
         namespace: job.target.namespace.clone(),
         about: About { started: job.cluster.now(), ..options.about.clone() },
-        rollback_of: None,
-        settings: job.target.settings(),
+        rollback_of: options.restored.as_ref().map(|restored| restored.number),
+        settings: match &options.restored {
+            Some(restored) => restored.settings.clone(),
+            None => job.target.settings(),
+        },
         objects: placed(rendered, &observed),
     };
     fence.check()?;
@@ -225,6 +233,7 @@ async fn run(
         return Err(first);
     }
     applied.release = Some(summary);
+    applied.is_new = true;
     let mut done = Done { subjects: subjects(&observed, &progress), jobs, looked: false };
     if !plan.prune.sweep.delete.is_empty() {
         health(job, &done.subjects, options, applied).await;

@@ -6,7 +6,7 @@ use super::Outcome;
 use super::args::{
     ClusterArgs, ConfirmArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs, WaitArgs,
 };
-use super::deploy::{How, Ready, deploy};
+use super::deploy::{Deploys, How, Ready, deploy};
 use super::plan::PlanningArgs;
 use super::session::Session;
 use crate::apply::PlanOptions;
@@ -57,11 +57,12 @@ pub(super) async fn apply_with(
     let planned = session
         .each(|target| async {
             let (job, rendered, observed) = session.observe(target, options).await?;
-            Ok(Ready { job, rendered, observed })
+            Ok(Ready { job, rendered, observed, restored: None })
         })
         .await;
     session.settle().await;
     let how = How {
+        deploys: Deploys::Manifests,
         keep_going: args.keep_going,
         dry_run: args.dry_run,
         yes: args.confirm.yes,

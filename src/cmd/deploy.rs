@@ -9,7 +9,9 @@ use super::Outcome;
 use super::args::{Output, WaitArgs};
 use super::plan::{self, document};
 use super::session::Session;
-use crate::apply::{Applied, ApplyOptions, Ended, Job, Observed, PlanOptions, apply, run_waves};
+use crate::apply::{
+    Applied, ApplyOptions, Ended, Job, Observed, PlanOptions, Restored, apply, run_waves,
+};
 use crate::cluster::state::{About, ToolUsed, who};
 use crate::config::{Target, TargetName};
 use crate::error::{Error, Exit};
@@ -18,14 +20,47 @@ use crate::health::Health;
 use crate::plan::TargetPlan;
 use crate::render::Rendered;
 use crate::report::model::{
-    ErrorReport, NodeReport, PodCounts, RunReport, TargetReport, TargetState, UnhealthyReport,
+    ErrorReport, NodeReport, PodCounts, RollbackReport, RunReport, TargetReport, TargetState,
+    UnhealthyReport,
 };
 use crate::report::plan::plural;
 use crate::rollout::Wave;
 use crate::ui::Ui;
 
+/// Which verb writes: what differs in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deploys {
+    /// `mcd apply`: the manifests.
+    Manifests,
+    /// `mcd rollback`: the objects of an earlier release.
+    Release,
+}
+
+impl Deploys {
+    /// The verb, as the user types it.
+    fn verb(self) -> &'static str {
+        match self {
+            Deploys::Manifests => "apply",
+            Deploys::Release => "rollback",
+        }
+    }
+
+    fn schema(self) -> String {
+        format!("mcd.dev/{}/v1", self.verb())
+    }
+
+    fn question(self, targets: usize) -> String {
+        match self {
+            Deploys::Manifests => format!("Apply to {}?", plural(targets, "target")),
+            Deploys::Release => format!("Roll back {}?", plural(targets, "target")),
+        }
+    }
+}
+
 /// What a writing verb was told.
 pub(super) struct How {
+    /// Which verb.
+    pub deploys: Deploys,
     /// Go on where one target cannot be.
     pub keep_going: bool,
     /// Show the plan and write nothing.
@@ -49,6 +84,8 @@ pub(super) struct Ready {
     pub job: Job,
     pub rendered: Rendered,
     pub observed: Observed,
+    /// The release that is restored; none for an apply.
+    pub restored: Option<Restored>,
 }
 
 /// A target that is ready, or why it is not.
@@ -67,7 +104,11 @@ pub(super) async fn deploy(
         .collect();
     // Who may only read may look at the plan, and not go on.
     let counting = if how.dry_run { TargetPlan::problems } else { TargetPlan::blockers };
-    let report = plan::report(session, "mcd.dev/plan/v1", &results, counting, false);
+    let mut report = plan::report(session, "mcd.dev/plan/v1", &results, counting, false);
+    for (target, (_, result)) in report.targets.iter_mut().zip(&planned) {
+        let restored = result.as_ref().ok().and_then(|ready| ready.restored.as_ref());
+        target.rollback = restored.map(rollback);
+    }
     let exit = plan::exit(session, &results, counting, false);
     if how.dry_run {
         plan::show(&report, how.output, how.verbose, ui)?;
@@ -89,20 +130,24 @@ pub(super) async fn deploy(
     }
     if stops {
         if how.output == Output::Table {
-            ui.hint(if blocked == results.len() {
-                "nothing was written"
-            } else {
-                "nothing was written; `--keep-going` applies to the other targets"
+            ui.hint(match (blocked == results.len(), how.deploys) {
+                (true, _) => "nothing was written",
+                (false, Deploys::Manifests) => {
+                    "nothing was written; `--keep-going` applies to the other targets"
+                }
+                (false, Deploys::Release) => {
+                    "nothing was written; `--keep-going` rolls back the other targets"
+                }
             });
         } else {
-            let mut report = not_written(session, &planned);
+            let mut report = not_written(session, &planned, how);
             report.exit_code = exit.code();
             document(&report, how.output, ui)?;
         }
         return Ok(exit);
     }
     if !nothing_to_do && !how.yes {
-        let question = format!("Apply to {}?", plural(results.len() - blocked, "target"));
+        let question = how.deploys.question(results.len() - blocked);
         session.confirm(ui, question, "nothing was written").await?;
     }
     session.resume();
@@ -110,7 +155,7 @@ pub(super) async fn deploy(
     session.settle().await;
     show(&report, how.output, ui)?;
     if let Some(interrupted) = session.interrupted() {
-        ui.hint("`mcd apply` goes on where this run stopped");
+        ui.hint(&format!("`mcd {}` goes on where this run stopped", how.deploys.verb()));
         return Ok(interrupted);
     }
     Ok(exit)
@@ -150,7 +195,11 @@ async fn carry_out(
     // Each target's part is handed over when its turn comes, and freed when it is done.
     let ready: RefCell<BTreeMap<TargetName, Ready>> = RefCell::default();
     let mut reports: BTreeMap<TargetName, TargetReport> = BTreeMap::new();
+    let mut rollbacks: BTreeMap<TargetName, RollbackReport> = BTreeMap::new();
     for (target, result) in planned {
+        if let Some(restored) = result.as_ref().ok().and_then(|ready| ready.restored.as_ref()) {
+            rollbacks.insert(target.name.clone(), rollback(restored));
+        }
         let errors = match &result {
             Ok(ready) => ready.observed.plan.blockers(),
             Err(errors) => errors.clone(),
@@ -184,22 +233,30 @@ async fn carry_out(
             let parts = ready.borrow_mut().remove(&name);
             let about = about.clone();
             async move {
-                let Some(Ready { job, rendered, observed }) = parts else {
+                let Some(Ready { job, rendered, observed, restored }) = parts else {
                     return (Applied::default(), false);
+                };
+                let tool = rendered.tool.as_ref().map(|tool| ToolUsed {
+                    name: tool.name.to_owned(),
+                    version: tool.version.clone(),
+                });
+                let about = About { vars: job.target.vars.clone(), ..about };
+                let about = match &restored {
+                    None => About { tool, chart: rendered.chart.clone(), ..about },
+                    // What is written now was rendered then.
+                    Some(restored) => About {
+                        commit: restored.about.commit.clone(),
+                        tool: restored.about.tool.clone(),
+                        chart: restored.about.chart.clone(),
+                        ..about
+                    },
                 };
                 let options = ApplyOptions {
                     wait: how.wait.wait,
                     timeout: how.wait.timeout,
                     plan: how.plan,
-                    about: About {
-                        vars: job.target.vars.clone(),
-                        tool: rendered.tool.as_ref().map(|tool| ToolUsed {
-                            name: tool.name.to_owned(),
-                            version: tool.version.clone(),
-                        }),
-                        chart: rendered.chart.clone(),
-                        ..about
-                    },
+                    about,
+                    restored,
                 };
                 let applied = apply(&job, &rendered, observed, &options).await;
                 let ok = applied.errors.is_empty();
@@ -222,21 +279,29 @@ async fn carry_out(
                 for error in &result.errors {
                     exit = exit.and(error.exit());
                 }
-                applied_report(target, &result, how.wait.wait)
+                applied_report(target, &result, how.wait.wait, rollbacks.get(&name).copied())
             }
-            Ended::NotStarted => base(target, TargetState::NotStarted),
+            Ended::NotStarted => TargetReport {
+                rollback: rollbacks.get(&name).copied(),
+                ..base(target, TargetState::NotStarted)
+            },
         };
         reports.insert(name, report);
     }
     let exit = session.interrupted().map_or(exit, |interrupted| exit.and(interrupted));
     let targets = session.targets.iter().filter_map(|t| reports.remove(&t.name)).collect();
     let report = RunReport {
-        schema: "mcd.dev/apply/v1".to_owned(),
+        schema: how.deploys.schema(),
         application: session.project.app.to_string(),
         targets,
         exit_code: exit.code(),
     };
     (report, exit)
+}
+
+/// From which release to which.
+pub(super) fn rollback(restored: &Restored) -> RollbackReport {
+    RollbackReport { from: restored.from, to: restored.number }
 }
 
 /// A report with nothing in it yet.
@@ -247,6 +312,7 @@ pub(crate) fn base(target: &Target, state: TargetState) -> TargetReport {
         namespace: target.namespace.clone(),
         state,
         release: None,
+        rollback: None,
         pods: None,
         applied: None,
         objects: BTreeMap::new(),
@@ -268,7 +334,7 @@ fn not_staged(target: &Target, errors: &[Error]) -> TargetReport {
     TargetReport { message: "not applied".to_owned(), ..failed(target, errors) }
 }
 
-fn not_written(session: &Session, planned: &[Planned]) -> RunReport {
+fn not_written(session: &Session, planned: &[Planned], how: &How) -> RunReport {
     let targets = planned
         .iter()
         .map(|(target, result)| match result {
@@ -283,14 +349,19 @@ fn not_written(session: &Session, planned: &[Planned]) -> RunReport {
         })
         .collect();
     RunReport {
-        schema: "mcd.dev/apply/v1".to_owned(),
+        schema: how.deploys.schema(),
         application: session.project.app.to_string(),
         targets,
         exit_code: 0,
     }
 }
 
-fn applied_report(target: &Target, applied: &Applied, waited: bool) -> TargetReport {
+fn applied_report(
+    target: &Target,
+    applied: &Applied,
+    waited: bool,
+    rollback: Option<RollbackReport>,
+) -> TargetReport {
     let state = match applied.errors.first() {
         Some(error) => TargetState::of(error),
         None if waited => TargetState::Healthy,
@@ -308,8 +379,16 @@ fn applied_report(target: &Target, applied: &Applied, waited: bool) -> TargetRep
     if let Some(look) = &applied.look {
         describe(&mut report, look);
     }
-    report.message =
-        report.objects.iter().map(|(verb, n)| format!("{n} {verb}")).collect::<Vec<_>>().join(", ");
+    let counts: Vec<String> =
+        report.objects.iter().map(|(verb, n)| format!("{n} {verb}")).collect();
+    report.message = match rollback {
+        None => counts.join(", "),
+        Some(_) if applied.written.is_empty() && !applied.is_new => {
+            format!("nothing to do: {}", counts.join(", "))
+        }
+        Some(rollback) => format!("back to release {}: {}", rollback.to, counts.join(", ")),
+    };
+    report.rollback = rollback;
     report.errors = applied.errors.iter().map(ErrorReport::from).collect();
     report
 }

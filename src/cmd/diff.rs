@@ -23,6 +23,10 @@ pub(super) struct DiffArgs {
     /// Show field by field, list items by their keys, in place of lines of YAML
     #[arg(long)]
     structural: bool,
+    /// Compare with the objects of this release instead of the manifests: what a rollback to it
+    /// would change
+    #[arg(long, value_name = "N")]
+    release: Option<u64>,
     #[command(flatten)]
     planning: PlanningArgs,
     #[command(flatten)]
@@ -37,11 +41,20 @@ pub(super) struct DiffArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(args: &DiffArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
-    let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?;
+    let renders = args.release.is_none().then_some(&args.render);
+    let session = Session::open(&args.project, &args.clusters, renders, ui)?;
     session.check_contexts()?;
     let options = args.planning.options();
     let planned = session
-        .each(|target| async { session.observe(target, options).await.map(|(_, _, o)| o) })
+        .each(|target| async {
+            match args.release {
+                None => session.observe(target, options).await.map(|(_, _, o)| o),
+                Some(number) => {
+                    let release = session.observe_release(target, Some(number), options).await;
+                    release.map(|restoration| restoration.observed)
+                }
+            }
+        })
         .await;
     session.settle().await;
     let results: Vec<_> = planned.iter().map(|(t, r)| (t.as_ref(), r.as_ref())).collect();
@@ -109,8 +122,9 @@ async fn show_all(args: &DiffArgs, results: &[plan::Planned<'_>], ui: &Ui) -> Re
         ui.out().paint(Role::Bold, &format!("# {}", names(targets, results.len())))
     };
     let Some(program) = external::program().filter(|_| !args.structural) else {
-        let view =
-            View { context: args.context_lines, structural: args.structural, wanted: "manifest" };
+        let release = args.release.map(|number| format!("release {number}"));
+        let wanted = release.as_deref().unwrap_or("manifest");
+        let view = View { context: args.context_lines, structural: args.structural, wanted };
         let texts =
             plans().map(|plan| (plan.target.as_str(), report::diff::text(plan, view, ui.out())));
         for (targets, text) in grouped(texts) {

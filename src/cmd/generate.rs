@@ -29,10 +29,12 @@ pub(super) enum Document {
     Application,
     /// The output of `plan -o json` and `diff -o json`.
     Plan,
-    /// The output of `apply`, `delete` and `status` with `-o json`.
+    /// The output of `apply`, `rollback`, `delete` and `status` with `-o json`.
     Run,
     /// The output of `history -o json`.
     History,
+    /// The output of `history show -o json`.
+    Release,
     /// The output of `doctor -o json`.
     Doctor,
 }
@@ -45,6 +47,7 @@ pub(crate) fn schema(args: &SchemaArgs, ui: &Ui) -> Outcome {
         Document::Plan => output::<PlanReport>(),
         Document::Run => output::<RunReport>(),
         Document::History => output::<super::history::HistoryReport>(),
+        Document::Release => output::<super::release::ShowReport>(),
         Document::Doctor => output::<crate::report::doctor::DoctorReport>(),
     };
     ui.data(&text)?;

@@ -1,12 +1,13 @@
-//! `mcd history`: the releases of each target.
+//! `mcd history`: the releases of each target; as a document, the audit log.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Outcome;
-use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs};
+use super::args::{ClusterArgs, Output, OutputArgs, ProjectArgs};
 use super::plan::document;
+use super::release;
 use super::session::Session;
 use crate::cluster::state::ReleaseSummary;
 use crate::error::{Error, Exit};
@@ -18,13 +19,22 @@ use crate::ui::{Role, Ui};
 
 /// Arguments of `mcd history`.
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(super) struct HistoryArgs {
+    #[command(subcommand)]
+    command: Option<HistoryCommand>,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     clusters: ClusterArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum HistoryCommand {
+    /// Show one release: who made it, from what, how it ended, its objects
+    Show(release::ShowArgs),
 }
 
 /// What `mcd history -o json` prints.
@@ -72,9 +82,19 @@ pub(super) struct ReleaseReport {
     pub finished: Option<String>,
     /// Who made it, and where.
     pub who: String,
+    /// The same in parts.
+    pub by: ByReport,
     /// The commit that it was rendered from, `-dirty` when the work tree differed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// The same in full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceReport>,
+    /// The version of mcd that made it.
+    pub mcd: String,
+    /// The release whose objects it repeats, when it is a rollback.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollback_of: Option<u64>,
     /// What rendered it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolReport>,
@@ -85,9 +105,36 @@ pub(super) struct ReleaseReport {
     pub vars: std::collections::BTreeMap<String, serde_json::Value>,
     /// How many objects it has.
     pub objects: u32,
+    /// Its size as it is stored, in bytes.
+    pub bytes: u64,
     /// How it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+}
+
+/// Who made a release, and where.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ByReport {
+    /// The user; in CI, who started the run.
+    pub user: String,
+    /// The machine.
+    pub host: String,
+    /// The CI system.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci: Option<String>,
+    /// Where the CI run can be looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// The commit of a release.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SourceReport {
+    /// The full hash.
+    pub commit: String,
+    /// Whether the work tree differed from it; absent when that could not be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirty: Option<bool>,
 }
 
 impl From<&ReleaseSummary> for ReleaseReport {
@@ -99,7 +146,19 @@ impl From<&ReleaseSummary> for ReleaseReport {
             started: about.started.to_string(),
             finished: summary.finished.map(|t| t.to_string()),
             who: about.who.to_string(),
+            by: ByReport {
+                user: about.who.user.clone(),
+                host: about.who.host.clone(),
+                ci: about.who.ci.as_ref().map(|ci| ci.system.clone()),
+                url: about.who.ci.as_ref().and_then(|ci| ci.url.clone()),
+            },
             commit: about.commit.as_ref().map(ToString::to_string),
+            source: about
+                .commit
+                .as_ref()
+                .map(|commit| SourceReport { commit: commit.id.clone(), dirty: commit.dirty }),
+            mcd: about.mcd.clone(),
+            rollback_of: summary.rollback_of,
             tool: about
                 .tool
                 .as_ref()
@@ -107,13 +166,17 @@ impl From<&ReleaseSummary> for ReleaseReport {
             chart: about.chart.clone(),
             vars: about.vars.clone(),
             objects: summary.objects,
+            bytes: summary.bytes,
             message: summary.message.clone(),
         }
     }
 }
 
 /// Runs the verb.
-pub(crate) async fn run(args: &HistoryArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
+pub(crate) async fn run(args: &HistoryArgs, ui: &Ui) -> Outcome {
+    if let Some(HistoryCommand::Show(args)) = &args.command {
+        return release::run(args, ui).await;
+    }
     let session = Session::open(&args.project, &args.clusters, None, ui)?;
     session.check_contexts()?;
     let results = session
@@ -187,6 +250,10 @@ fn show(report: &HistoryReport, output: Output, ui: &Ui) -> Result<(), Error> {
             let message = match release.message.as_deref() {
                 None | Some("") => plural(release.objects as usize, "object"),
                 Some(message) => message.to_owned(),
+            };
+            let message = match release.rollback_of {
+                Some(of) => format!("rollback to {of}: {message}"),
+                None => message,
             };
             let mut row = vec![
                 Cell::styled(target.target.clone(), Role::Bold),

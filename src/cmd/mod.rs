@@ -18,7 +18,9 @@ mod external;
 mod generate;
 mod history;
 mod plan;
+mod release;
 mod render;
+mod rollback;
 mod session;
 mod signals;
 mod status;
@@ -79,6 +81,8 @@ enum Command {
     Apply(apply::ApplyArgs),
     /// Take over what another deployer, such as helm, has made, and apply the manifests to it
     Adopt(adopt::AdoptArgs),
+    /// Give each target the objects of an earlier release again
+    Rollback(rollback::RollbackArgs),
     /// Delete the application from the targets
     Delete(delete::DeleteArgs),
     /// Show how the application stands in each target
@@ -163,9 +167,10 @@ async fn run(command: Command, global: &args::GlobalArgs, ui: &Ui) -> Outcome {
         Command::Plan(args) => plan::run(&args, global, ui).await,
         Command::Apply(args) => apply::run(&args, global, ui).await,
         Command::Adopt(args) => adopt::run(args, global, ui).await,
+        Command::Rollback(args) => rollback::run(&args, global, ui).await,
         Command::Delete(args) => delete::run(&args, global, ui).await,
         Command::Status(args) => status::run(&args, global, ui).await,
-        Command::History(args) => history::run(&args, global, ui).await,
+        Command::History(args) => history::run(&args, ui).await,
         Command::Doctor(args) => doctor::run(&args, global, ui).await,
         Command::Unlock(args) => unlock::run(&args, global, ui).await,
         Command::Version(args) => version::run(&args, global, ui).await,

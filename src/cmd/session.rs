@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::{ClusterArgs, Color, GlobalArgs, ProjectArgs, RenderArgs};
 use super::signals::Interrupt;
-use crate::apply::{Job, Observed, PlanOptions, observe};
+use crate::apply::{Job, Observed, PlanOptions, Restoration, observe, restore};
 use crate::cluster::{Cluster, ConnectOptions, Impersonate, Kubeconfigs, Note, Notes, Server};
 use crate::config::{Project, Resolver, Selector, Target, TargetName};
 use crate::error::{Error, Exit, Result};
@@ -282,6 +282,20 @@ impl Session {
         let observed = observed
             .map_err(|errors| errors.into_iter().map(|e| self.halt(e)).collect::<Vec<_>>())?;
         Ok((job, rendered, observed))
+    }
+
+    /// Connects, and plans to go back to release `to` or to the one before the active one. Nothing is
+    /// rendered.
+    pub(crate) async fn observe_release(
+        &self,
+        target: Arc<Target>,
+        to: Option<u64>,
+        options: PlanOptions,
+    ) -> std::result::Result<Restoration, Vec<Error>> {
+        let job =
+            self.job(&target).await.map_err(|e| vec![self.halt(e.in_target(&target.name))])?;
+        let restoration = restore(&job, to, options).await;
+        restoration.map_err(|errors| errors.into_iter().map(|e| self.halt(e)).collect())
     }
 
     /// After a signal, whatever failed for it failed because of it.

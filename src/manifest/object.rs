@@ -101,7 +101,10 @@ pub struct Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (document {}, line {})", self.source, self.document, self.line)
+        match self.line {
+            0 => write!(f, "{} (document {})", self.source, self.document),
+            line => write!(f, "{} (document {}, line {line})", self.source, self.document),
+        }
     }
 }
 
@@ -125,6 +128,14 @@ impl Object {
         let gvk = Gvk::new(text(&value["apiVersion"])?, text(&value["kind"])?);
         let id = ObjectId::of(&value)?;
         Some(Object { id, gvk, value, origin })
+    }
+
+    /// Puts the object into another version of its group.
+    pub fn set_version(&mut self, version: &str) {
+        self.gvk.version = version.to_owned();
+        if let Some(value) = self.value.as_object_mut() {
+            value.insert("apiVersion".into(), self.gvk.api_version().into());
+        }
     }
 
     /// Sets or removes the namespace, in the manifest and in the identity.

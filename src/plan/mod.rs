@@ -8,6 +8,7 @@ mod order;
 mod prepare;
 mod prune;
 mod references;
+mod served;
 mod traffic;
 mod types;
 
@@ -26,5 +27,6 @@ pub use prune::{
     prune, successor, sweep,
 };
 pub use references::{pod_template, references};
+pub use served::{Serves, to_served};
 pub use traffic::{moves_traffic, reaches};
 pub use types::{Action, Basis, Counts, ObjectPlan, Ownership, Retirement, TargetPlan, Unverified};

@@ -48,6 +48,9 @@ pub struct TargetPlanReport {
     /// The chart that was rendered; none without helm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chart: Option<ChartUsed>,
+    /// For a rollback: the release that it goes back to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollback: Option<RollbackReport>,
     /// The server's version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_version: Option<String>,
@@ -71,6 +74,17 @@ pub struct TargetPlanReport {
     pub warnings: Vec<String>,
     /// What went wrong.
     pub errors: Vec<ErrorReport>,
+}
+
+/// From which release a target goes back to which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RollbackReport {
+    /// The active release; absent when none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<u64>,
+    /// The release whose objects it gets again.
+    pub to: u64,
 }
 
 /// A tool and its version.
@@ -378,6 +392,7 @@ impl TargetPlanReport {
                 version: tool.version.clone(),
             }),
             chart: plan.chart.clone(),
+            rollback: None,
             server_version: Some(plan.server_version.clone()),
             counts,
             retires: plan.retires.iter().map(RetirementReport::from).collect(),
@@ -408,6 +423,7 @@ impl TargetPlanReport {
             state: "failed".to_owned(),
             tool: None,
             chart: None,
+            rollback: None,
             server_version: None,
             counts: Counts::default(),
             changes: Vec::new(),
@@ -422,11 +438,11 @@ impl TargetPlanReport {
     }
 }
 
-/// What `mcd apply`, `mcd delete` and `mcd status` print: a row a target.
+/// What `mcd apply`, `mcd rollback`, `mcd delete` and `mcd status` print: a row a target.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
-    /// `mcd.dev/apply/v1`, `mcd.dev/delete/v1` or `mcd.dev/status/v1`.
+    /// `mcd.dev/apply/v1`, `mcd.dev/rollback/v1`, `mcd.dev/delete/v1` or `mcd.dev/status/v1`.
     pub schema: String,
     /// The application.
     pub application: String,
@@ -437,7 +453,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// The command whose result it is: `apply`, `delete` or `status`.
+    /// The command whose result it is: `apply`, `rollback`, `delete` or `status`.
     pub fn command(&self) -> &str {
         self.schema.split('/').nth(1).unwrap_or_default()
     }
@@ -458,6 +474,9 @@ pub struct TargetReport {
     /// The number of the active release.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release: Option<u64>,
+    /// For a rollback: the release that it went back to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollback: Option<RollbackReport>,
     /// Pods that are ready, over all workloads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<PodCounts>,

@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::elide::elided;
 use super::group::{grouped, names};
 use super::model::{
-    ErrorReport, ObjectReference, ObjectReport, PlanReport, RetirementReport, TargetPlanReport,
+    ErrorReport, ObjectReference, ObjectReport, PlanReport, RetirementReport, RollbackReport,
+    TargetPlanReport,
 };
 use super::problem::problem;
 use super::{Cell, Table};
@@ -44,7 +45,9 @@ pub fn text(report: &PlanReport, verbose: bool, look: Look) -> String {
 /// The table: a row a target, without what the lists below it say.
 fn table(report: &PlanReport, look: Look) -> String {
     let tools = report.targets.iter().any(|t| t.tool.is_some());
+    let releases = report.targets.iter().any(|t| t.rollback.is_some());
     let mut headers = vec!["CLUSTER", "NAMESPACE"];
+    headers.extend(releases.then_some("RELEASE"));
     headers.extend(tools.then_some("TOOL"));
     let recreates = report.counts.recreate > 0;
     let deletes = report.counts.delete > 0;
@@ -60,6 +63,9 @@ fn table(report: &PlanReport, look: Look) -> String {
             Cell::styled(target.target.clone(), Role::Bold),
             Cell::from(target.namespace.clone()),
         ];
+        if releases {
+            row.push(Cell::from(target.rollback.map_or_else(|| "-".to_owned(), goes_back)));
+        }
         if tools {
             let tool = target.tool.as_ref().map(|t| format!("{} {}", t.name, t.version));
             row.push(Cell::from(tool.unwrap_or_else(|| "-".to_owned())));
@@ -72,6 +78,12 @@ fn table(report: &PlanReport, look: Look) -> String {
         table.row(row);
     }
     table.render(look)
+}
+
+/// `3 → 1`.
+fn goes_back(rollback: RollbackReport) -> String {
+    let from = rollback.from.map_or_else(|| "none".to_owned(), |from| from.to_string());
+    format!("{from} → {}", rollback.to)
 }
 
 fn state(target: &TargetPlanReport) -> Cell {
@@ -159,7 +171,8 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
     if let Some(why) = &target.unfinished
         && quiet
     {
-        let _ = writeln!(text, "  * {why}: an apply writes the record");
+        let verb = if target.rollback.is_some() { "a rollback" } else { "an apply" };
+        let _ = writeln!(text, "  * {why}: {verb} writes the record");
     }
     for release in &target.retires {
         let RetirementReport { namespace, name: release, revisions, kept } = release;

@@ -31,6 +31,7 @@ mod pipes;
 mod preview;
 mod prune;
 mod refusals;
+mod rollback;
 mod secrets;
 mod slow;
 mod state;

@@ -22,6 +22,6 @@ pub use codec::Damage;
 pub use key::Key;
 pub use names::{APP_LABEL, STATE_LABEL, StateNames};
 pub use record::{Digests, HelmRelease, KEPT_SUMMARIES, Member, Record};
-pub use release::Release;
+pub use release::{Choice, Release, Releases};
 pub use secret::Unfit;
 pub use store::{ResourceVersion, Staged, Store};

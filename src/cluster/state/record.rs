@@ -164,10 +164,10 @@ impl Record {
         self.active.and_then(|number| self.release(number))
     }
 
-    /// The newest release that was active before the active one: what a rollback goes back to.
+    /// The release that ran before the active one: what a rollback goes back to.
     pub fn previous(&self) -> Option<&ReleaseSummary> {
-        (self.releases.iter().rev())
-            .find(|r| r.state == ReleaseState::Superseded && Some(r.number) != self.active)
+        let releases: Vec<&ReleaseSummary> = self.releases.iter().collect();
+        super::release::previous(&releases, self.active)
     }
 
     /// Puts in a summary, in place of the one with its number, and keeps the newest

@@ -59,6 +59,7 @@ fn target(name: &str, state: &str, changes: Vec<ObjectReport>) -> TargetPlanRepo
     };
     TargetPlanReport {
         state: state.into(),
+        rollback: None,
         server_version: Some("v1.36.3".into()),
         counts,
         changes,

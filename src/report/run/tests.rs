@@ -21,6 +21,7 @@ fn target(name: &str, state: TargetState, message: &str) -> TargetReport {
         context: name.into(),
         namespace: "shop".into(),
         state,
+        rollback: None,
         release: Some(3),
         pods: Some(PodCounts { wanted: 3, ready: 3, updated: 3 }),
         applied: Some("2026-01-02T03:04:05Z".into()),

@@ -1,8 +1,12 @@
 //! Releases: numbered, immutable snapshots of a target, stored as Secrets. Pure.
 
+mod choose;
+mod lineage;
 mod parts;
 mod retention;
 
+pub use choose::{Choice, Releases};
+pub use lineage::previous;
 pub(super) use parts::mark_patch;
 pub use parts::{Head, NUMBER_LABEL, PartCount, Stored, StoredPart};
 pub use retention::{MAX_BYTES, MAX_COUNT, expired};

@@ -1,6 +1,7 @@
 //! Which releases may go. Pure.
 
-use super::{ReleaseState, Stored};
+use super::lineage::previous;
+use super::{ReleaseState, ReleaseSummary, Stored};
 
 /// How many releases a target keeps.
 pub const MAX_COUNT: usize = 10;
@@ -17,9 +18,9 @@ pub fn expired(list: &[Stored], active: Option<u64>) -> Vec<u64> {
     newest_first.sort_by_key(|stored| std::cmp::Reverse(stored.number));
     let newest = newest_first.iter().find(|stored| stored.head.is_some()).map(|s| s.number);
     let state = |stored: &Stored| stored.head.as_ref().map(|head| head.summary.state);
-    let previous = (newest_first.iter())
-        .find(|s| state(s) == Some(ReleaseState::Superseded) && Some(s.number) != active)
-        .map(|s| s.number);
+    let summaries: Vec<&ReleaseSummary> =
+        list.iter().filter_map(|stored| stored.head.as_ref()).map(|head| &head.summary).collect();
+    let previous = previous(&summaries, active).map(|summary| summary.number);
     let protected = |stored: &Stored| {
         let by_state = match state(stored) {
             Some(ReleaseState::Staged | ReleaseState::Active) => true,
@@ -112,7 +113,7 @@ mod tests {
             let gone = expired(&list, active);
             prop_assert!(gone.windows(2).all(|w| w[0] < w[1]));
             let state = |s: &Stored| s.head.as_ref().unwrap().summary.state;
-            let previous = list.iter().rev().find(|s| state(s) == Superseded && Some(s.number) != active).map(|s| s.number);
+            let previous = list.iter().rev().find(|s| state(s) == Superseded && active.is_none_or(|a| s.number < a)).map(|s| s.number);
             let must = |s: &Stored| matches!(state(s), Staged | Active) || Some(s.number) == active || Some(s.number) == previous;
             for stored in &list {
                 prop_assert!(!(gone.contains(&stored.number) && must(stored)));
