@@ -11,7 +11,7 @@ use crate::cluster::Resource;
 use crate::diff::{ObjectDiff, object_diff};
 use crate::error::{Error, Exit};
 use crate::manifest::{Gvk, Object, ObjectId, Origin};
-use crate::ownership::entries;
+use crate::ownership::{deployer_of, entries};
 
 /// What goes only when it is asked for: other objects, or data, go with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -264,6 +264,10 @@ fn why_kept(id: &ObjectId, live: &Value, rules: &Rules<'_>) -> Option<String> {
     }
     if is_protected(live) {
         return Some(format!("protected by the annotation {PROTECT}"));
+    }
+    // It was given back, or taken: another tool would miss it.
+    if let Some(deployer) = deployer_of(live, rules.manager) {
+        return Some(format!("it is deployed by {deployer} now"));
     }
     let owner = live["metadata"]["ownerReferences"].as_array().and_then(|owners| owners.first());
     owner.filter(|_| !rules.whole).map(|owner| {

@@ -136,6 +136,10 @@ fn a_helm_release_is_taken_over_and_helm_lets_go() {
         let take = ["upgrade", "web", &chart, "--take-ownership", "--set", "image=web:2"];
         let back = world.helm(version, &take);
         assert_eq!(back.code, 0, "{back}");
+        // What is helm's again is not deleted with the application.
+        world
+            .ok(0, &["delete", "--dry-run"])
+            .says(&format!("it is deployed by helm (release {name}/web) now"));
         let state = format!("mcd.dev/state={name}.web");
         world.kubectl("us-east", &["delete", "secrets,leases", "-l", &state]);
         world.ok(0, &["status"]).says("NotDeployed");

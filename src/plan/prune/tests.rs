@@ -374,3 +374,20 @@ proptest! {
         }
     }
 }
+
+/// What another deployer has taken over stays, unless the mark is the application's own.
+#[test]
+fn what_another_deployer_holds_stays() {
+    let mut marked = ours("1");
+    marked["metadata"]["annotations"] = json!({"meta.helm.sh/release-name": "web"});
+    let name = "/ConfigMap/shop/a";
+    for whole in [false, true] {
+        assert_eq!(
+            swept(vec![live(name, Some("1"), marked.clone())], ALL, whole),
+            ["= ConfigMap shop/a: it is deployed by helm (release web) now"]
+        );
+    }
+    marked["metadata"]["managedFields"][0]["fieldsV1"] =
+        json!({"f:metadata": {"f:annotations": {"f:meta.helm.sh/release-name": {}}}});
+    assert_eq!(swept(vec![live(name, Some("1"), marked)], ALL, true), ["- ConfigMap shop/a"]);
+}
