@@ -74,6 +74,7 @@ impl Repo {
             replicas: Vec::new(),
             patches: Vec::new(),
             conflicts: Default::default(),
+            ignore: Vec::new(),
             health: Default::default(),
             root: self.root.clone(),
             allow_plugins: false,

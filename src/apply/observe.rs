@@ -14,6 +14,7 @@ use super::references;
 use super::unserved;
 use crate::cluster::state::{APP_LABEL, Key, Record, ReleaseState, ResourceVersion};
 use crate::cluster::{CallErrorKind, Discovery, Lookup, Refusal, Resource};
+use crate::config::Ignore;
 use crate::error::Error;
 use crate::event::Phase;
 use crate::manifest::{Object, ObjectId};
@@ -186,7 +187,7 @@ pub async fn observe(
     live.extend(fetched.into_iter().filter_map(|(id, object)| Some((id, object?))));
 
     let scaled = autoscaled(prepared.iter().map(|p| &p.object.value), &autoscalers);
-    let leaves = left_to_others(&prepared, &scaled);
+    let leaves = left_to_others(&prepared, &scaled, &job.target.ignore);
     let namespaces = prepared
         .iter()
         .filter(|p| p.object.gvk.group.is_empty() && p.object.gvk.kind == "Namespace")
@@ -247,6 +248,9 @@ pub async fn observe(
     if rendered.objects.is_empty() {
         warnings.push("the manifests are empty".to_owned());
     }
+    let idle = |rule: &&Ignore| !scene.prepared.iter().any(|p| rule.matches(&p.object));
+    let idle = job.target.ignore.iter().filter(idle);
+    warnings.extend(idle.map(|rule| format!("`ignore` at {} matches no object", rule.origin)));
     warnings.extend(references::missing(job, &discovery, &objects).await);
     let known = record.as_ref().map(|(record, _)| record);
     let retires = adopt::retirements(job, &discovery, known, &objects, &mut warnings).await;
@@ -288,10 +292,21 @@ fn policy(job: &Job, options: PlanOptions) -> Policy {
 fn left_to_others(
     prepared: &[Prepared],
     scaled: &BTreeSet<ObjectId>,
+    ignore: &[Ignore],
 ) -> BTreeMap<ObjectId, Vec<FieldPath>> {
     let mut leaves: BTreeMap<ObjectId, Vec<FieldPath>> = BTreeMap::new();
     for id in prepared.iter().map(|p| &p.object.id).filter(|id| scaled.contains(*id)) {
         leaves.entry(id.clone()).or_default().push(FieldPath::fields(&["spec", "replicas"]));
+    }
+    for rule in ignore {
+        for object in prepared.iter().map(|p| &p.object).filter(|object| rule.matches(object)) {
+            let known = leaves.entry(object.id.clone()).or_default();
+            for path in &rule.paths {
+                if !known.contains(path) {
+                    known.push(path.clone());
+                }
+            }
+        }
     }
     leaves
 }

@@ -9,12 +9,13 @@ use serde_json::Value;
 
 use super::fleet::{ApiVersion, ClusterEntry};
 use super::forms::{AutoOr, Templated, ValuesEntry};
+use super::ignore::IgnoreEntry;
 use super::selector::Selector;
 use super::target::Hooks;
 
 /// An application: what to render, where, and what to change for some of its targets. A product
 /// team owns it. Strings below `namespace`, `stateNamespace`, `createNamespace`, `render`,
-/// `images`, `replicas` and `patches` may hold templates over `target`, `labels`, `values`,
+/// `images`, `replicas`, `patches` and `ignore` may hold templates over `target`, `labels`, `values`,
 /// `vars` and `app`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a map")]
@@ -61,13 +62,16 @@ pub(crate) struct ApplicationFile {
     /// Whose fields are taken, stop the object, or are left alone, by the names of field managers.
     #[serde(rename = "conflicts")]
     pub(crate) _conflicts: Option<ConflictsEntry>,
+    /// Fields that are left to others.
+    #[serde(rename = "ignore")]
+    pub(crate) _ignore: Option<Vec<IgnoreEntry>>,
     /// Rules of health for kinds that mcd knows nothing of, or for which it should judge
     /// otherwise: CEL over the object's fields.
     #[serde(rename = "health")]
     pub(crate) _health: Option<Vec<HealthEntry>>,
     /// Settings for some of the targets, merged in order over those above: maps merge, scalars
     /// and lists replace, null removes; `images` and `replicas` merge by name, `patches`,
-    /// `health` and helm's `values` append; another renderer replaces the whole `render`.
+    /// `ignore`, `health` and helm's `values` append; another renderer replaces the whole `render`.
     #[serde(default)]
     pub(crate) overrides: Vec<OverrideEntry>,
 }
@@ -128,6 +132,9 @@ pub(crate) struct OverrideEntry {
     /// Further patches.
     #[serde(rename = "patches")]
     pub(crate) _patches: Option<Vec<PatchEntry>>,
+    /// Further fields that are left to others.
+    #[serde(rename = "ignore")]
+    pub(crate) _ignore: Option<Vec<IgnoreEntry>>,
     /// Further rules of health; of several for a kind the last one counts.
     #[serde(rename = "health")]
     pub(crate) _health: Option<Vec<HealthEntry>>,
@@ -154,6 +161,7 @@ pub(crate) struct Settings {
     pub(crate) replicas: Option<Vec<ReplicaEntry>>,
     pub(crate) patches: Option<Vec<PatchEntry>>,
     pub(crate) conflicts: Option<ConflictsEntry>,
+    pub(crate) ignore: Option<Vec<IgnoreEntry>>,
     pub(crate) health: Option<Vec<HealthEntry>>,
 }
 
@@ -167,6 +175,7 @@ pub(crate) const SETTINGS: &[&str] = &[
     "replicas",
     "patches",
     "conflicts",
+    "ignore",
     "health",
 ];
 

@@ -1,5 +1,5 @@
 //! Settings over settings (design §2): maps merge, scalars and lists replace, null removes;
-//! `images` and `replicas` merge by name, `patches`, `health` and helm's `values` append; an override that
+//! `images` and `replicas` merge by name, `patches`, `ignore`, `health` and helm's `values` append; an override that
 //! names another renderer replaces the whole `render`.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub(crate) fn merge_settings(base: &mut Node, over: Node) {
     merge_keys(base, over, &|key, base, over| match key {
         "render" => merge_render(base, over),
         "images" | "replicas" => merge_by_name(base, over),
-        "patches" | "health" => append(base, over),
+        "patches" | "ignore" | "health" => append(base, over),
         _ => merge(base, over),
     });
 }
@@ -202,6 +202,13 @@ mod tests {
                 json!({"patches": [{"merge": {"a": 1}}]}),
                 json!({"patches": [{"merge": {"b": null}}]}),
                 json!({"patches": [{"merge": {"a": 1}}, {"merge": {"b": null}}]}),
+            ),
+            (
+                "ignored fields append",
+                json!({"ignore": [{"kind": "A", "paths": [".spec.a"]}]}),
+                json!({"ignore": [{"kind": "A", "paths": [".spec.b"]}]}),
+                json!({"ignore": [{"kind": "A", "paths": [".spec.a"]},
+                               {"kind": "A", "paths": [".spec.b"]}]}),
             ),
             (
                 "a key of its own",

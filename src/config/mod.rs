@@ -20,6 +20,7 @@ mod fleet;
 mod forms;
 mod generators;
 mod identity;
+mod ignore;
 mod merge;
 mod name;
 mod names;
@@ -42,6 +43,7 @@ mod version;
 
 pub use generators::{Contexts, NoContexts};
 pub use identity::Identity;
+pub use ignore::{Ignore, LabelSelector};
 pub use name::{AppName, TargetName};
 pub use project::Project;
 pub use read::{Disk, Files, Memory};

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::Target;
+use super::ignore::Ignore;
 use super::node::{Node, Step, path_text};
 use super::target::{
     ChartSource, ImageOverride, ManifestPatch, PatchOperations, PatchTarget, RemoteChart, Render,
@@ -58,9 +59,34 @@ impl Target {
                     ("leave", filled(json!(self.conflicts.leave))),
                 ])),
             ),
+            ("ignore", filled(self.ignore.iter().map(ignore).collect())),
             ("health", filled(self.health.iter().map(health).collect())),
         ])
     }
+}
+
+fn ignore(rule: &Ignore) -> Value {
+    let select = rule.select.as_ref().map(|select| {
+        let expressions = select.expressions.iter().map(|e| {
+            object([
+                ("key", json!(e.key)),
+                ("operator", json!(e.operator)),
+                ("values", filled(json!(e.values))),
+            ])
+        });
+        object([
+            ("labels", filled(json!(select.labels))),
+            ("expressions", filled(expressions.collect())),
+        ])
+    });
+    object([
+        ("group", json!(rule.group)),
+        ("kind", json!(rule.kind)),
+        ("name", json!(rule.name)),
+        ("namespace", json!(rule.namespace)),
+        ("select", json!(select)),
+        ("paths", json!(rule.paths)),
+    ])
 }
 
 fn render(render: &Render) -> Value {

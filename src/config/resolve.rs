@@ -389,6 +389,7 @@ impl Application<'_> {
         let replicas = checker.replicas(settings.replicas.unwrap_or_default());
         let patches = checker.patches(settings.patches.unwrap_or_default());
         let conflicts = checker.conflicts(settings.conflicts.unwrap_or_default());
+        let ignore = checker.ignore(settings.ignore.unwrap_or_default());
         let health = checker.health(settings.health.unwrap_or_default(), &self.expressions);
         let errors = checker.errors;
         let (Some(render), true) = (render, errors.is_empty()) else { return Err(errors) };
@@ -406,6 +407,7 @@ impl Application<'_> {
             replicas,
             patches,
             conflicts,
+            ignore,
             health,
             root: self.root.path.clone(),
             allow_plugins: self.fleet.allow_plugins,

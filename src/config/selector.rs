@@ -62,7 +62,7 @@ pub(crate) trait Selectable {
 pub(crate) type Part = Vec<String>;
 
 impl Expression {
-    fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+    pub(crate) fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
         let value = labels.get(&self.key);
         match self.operator {
             Operator::In => value.is_some_and(|v| self.values.contains(v)),

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::ignore::Ignore;
 use super::{AppName, Identity, TargetName};
 use crate::health::Rules;
 
@@ -63,6 +64,8 @@ pub struct Target {
     pub patches: Vec<ManifestPatch>,
     /// What is done about fields of other managers.
     pub conflicts: Conflicts,
+    /// Fields that are left to others.
+    pub ignore: Vec<Ignore>,
     /// The user's own rules of health.
     pub health: Rules,
     /// The folder that inputs of rendering must stay inside: the git top level of the

@@ -116,3 +116,121 @@ impl FieldSet {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn paths(texts: &[&str]) -> Vec<FieldPath> {
+        texts.iter().map(|text| FieldPath::parse(text).unwrap()).collect()
+    }
+
+    #[test]
+    fn what_is_left_out_of_a_manifest() {
+        let manifest = json!({
+            "metadata": {"annotations": {"a.b/c": "x", "d": "y"}},
+            "spec": {"replicas": 2, "containers": [{"name": "old", "image": "a"}, {"name": "new", "image": "b"}]},
+        });
+        let live = json!({"spec": {"containers": [{"name": "old", "image": "z"}]}});
+        let left = paths(&[
+            ".metadata.annotations[\"a.b/c\"]",
+            ".spec.replicas",
+            ".spec.absent.below",
+            ".spec.containers[name=\"old\"].image",
+            ".spec.containers[name=\"new\"].image",
+        ]);
+        let mut sent = manifest.clone();
+        leave_out(&mut sent, &left, &live);
+        let expected = json!({
+            "metadata": {"annotations": {"d": "y"}},
+            "spec": {"containers": [{"name": "old"}, {"name": "new", "image": "b"}]},
+        });
+        assert_eq!(sent, expected, "an item that is new is sent whole");
+        let mut sent = manifest;
+        leave_out(&mut sent, &paths(&[".spec.containers[name=\"new\"]"]), &live);
+        assert_eq!(sent["spec"]["containers"], json!([{"name": "old", "image": "a"}]));
+    }
+
+    #[test]
+    fn what_is_kept_is_as_live_has_it() {
+        let live = json!({
+            "spec": {"replicas": 5, "ports": [{"port": 80, "protocol": "TCP", "nodePort": 30080}], "set": ["a"]},
+        });
+        let cases = [
+            (".spec.replicas", json!({"spec": {"replicas": 1}}), json!({"spec": {"replicas": 5}})),
+            (".spec.replicas", json!({}), json!({"spec": {"replicas": 5}})),
+            (".spec.gone", json!({"spec": {"gone": 1, "stays": 2}}), json!({"spec": {"stays": 2}})),
+            (
+                ".spec.ports[port=80].nodePort",
+                json!({"spec": {"ports": [{"port": 80}]}}),
+                json!({"spec": {"ports": [{"port": 80, "nodePort": 30080}]}}),
+            ),
+            (
+                ".spec.ports[port=80].nodePort",
+                json!({"spec": {"ports": [{"port": 81}]}}),
+                json!({"spec": {"ports": [{"port": 81}, {"port": 80, "nodePort": 30080}]}}),
+            ),
+            (".spec.set[=\"a\"]", json!({"spec": {}}), json!({"spec": {"set": ["a"]}})),
+            (
+                ".spec.set[=\"a\"]",
+                json!({"spec": {"set": ["a", "b"]}}),
+                json!({"spec": {"set": ["a", "b"]}}),
+            ),
+            (".spec.replicas", json!({"spec": "no map"}), json!({"spec": {"replicas": 5}})),
+        ];
+        for (path, mut object, expected) in cases {
+            let before = object.clone();
+            keep(&mut object, &paths(&[path]), &live);
+            assert_eq!(object, expected, "{path} in {before}");
+            keep(&mut object, &paths(&[path]), &live);
+            assert_eq!(object, expected, "{path} once more");
+        }
+    }
+
+    #[test]
+    fn paths_as_a_set_spells_them() {
+        let set = FieldSet::from_json(&json!({"f:spec": {
+            "f:ports": {"k:{\"port\":80,\"protocol\":\"TCP\"}": {".": {}, "f:name": {}, "f:port": {}}},
+            "f:selector": {},
+            "f:replicas": {},
+        }}));
+        let spelled =
+            |text: &str| set.spelled(&FieldPath::parse(text).unwrap()).map(|path| path.to_string());
+        assert_eq!(spelled(".spec.replicas").as_deref(), Some(".spec.replicas"));
+        let name = Some(".spec.ports[port=80,protocol=\"TCP\"].name");
+        assert_eq!(spelled(".spec.ports[port=80].name").as_deref(), name);
+        assert_eq!(spelled(".spec.ports[port=81].name"), None);
+        assert_eq!(spelled(".spec.selector.app"), None);
+        let whole = |text: &str| {
+            set.whole_around(&FieldPath::parse(text).unwrap()).map(|path| path.to_string())
+        };
+        assert_eq!(whole(".spec.selector.app").as_deref(), Some(".spec.selector"));
+        for text in
+            [".spec.selector", ".spec.replicas", ".spec.absent", ".spec.ports[port=81].name"]
+        {
+            assert_eq!(whole(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        /// Whatever stands there: afterwards the path leads to what live has, and nothing else moved.
+        #[test]
+        fn keeping_is_of_one_path_alone(
+            values in proptest::collection::btree_map("[a-c]", 0_u8..3, 0..3),
+            others in proptest::collection::btree_map("[a-c]", 0_u8..3, 0..3),
+            key in "[a-c]",
+        ) {
+            let (live, before) = (json!({"m": values}), json!(others));
+            let mut object = json!({"m": others});
+            let path = FieldPath::fields(&["m", &key]);
+            keep(&mut object, std::slice::from_ref(&path), &live);
+            prop_assert_eq!(path.get(&object), path.get(&live));
+            for other in ["a", "b", "c"].into_iter().filter(|other| *other != key) {
+                prop_assert_eq!(object["m"].get(other), before.get(other));
+            }
+        }
+    }
+}

@@ -48,6 +48,7 @@ fn target(render: &HelmRender) -> Target {
         replicas: Vec::new(),
         patches: Vec::new(),
         conflicts: Default::default(),
+        ignore: Vec::new(),
         health: Default::default(),
         root: "/repo".into(),
         allow_plugins: false,

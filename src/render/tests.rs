@@ -82,6 +82,7 @@ impl Bed {
             replicas: Vec::new(),
             patches: Vec::new(),
             conflicts: Default::default(),
+            ignore: Vec::new(),
             health: Default::default(),
             root: self.base.join("repo"),
             allow_plugins: false,

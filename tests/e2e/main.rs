@@ -23,6 +23,7 @@ mod faults;
 mod files;
 mod fleet;
 mod identity;
+mod ignore;
 mod interrupt;
 mod locks;
 mod moved;
