@@ -106,8 +106,9 @@ pub(super) async fn deploy(
     let counting = if how.dry_run { TargetPlan::problems } else { TargetPlan::blockers };
     let mut report = plan::report(session, "mcd.dev/plan/v1", &results, counting, false);
     for (target, (_, result)) in report.targets.iter_mut().zip(&planned) {
-        let restored = result.as_ref().ok().and_then(|ready| ready.restored.as_ref());
-        target.rollback = restored.map(rollback);
+        if let Some(restored) = result.as_ref().ok().and_then(|ready| ready.restored.as_ref()) {
+            target.go_back(rollback(restored));
+        }
     }
     let exit = plan::exit(session, &results, counting, false);
     if how.dry_run {

@@ -131,8 +131,12 @@ fn without_hash(line: &str, side: &str) -> String {
 
 fn unified(id: &ObjectId, diff: &ObjectDiff, view: View<'_>, look: Look, text: &mut String) {
     let wanted = view.wanted;
-    let mut lines =
-        diff.unified(&format!("live      {id}"), &format!("{wanted:<8}  {id}"), view.context);
+    let width = wanted.len().max(8);
+    let mut lines = diff.unified(
+        &format!("{:<width$}  {id}", "live"),
+        &format!("{wanted:<width$}  {id}"),
+        view.context,
+    );
     for line in &mut lines {
         match line.kind {
             LineKind::Add => line.text = without_hash(&line.text, "after"),

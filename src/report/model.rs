@@ -414,6 +414,14 @@ impl TargetPlanReport {
         }
     }
 
+    /// Says that the plan goes back to a release, which is then what objects are missing in.
+    pub fn go_back(&mut self, rollback: RollbackReport) {
+        self.rollback = Some(rollback);
+        for object in self.changes.iter_mut().filter(|object| object.action == "delete") {
+            object.reason = Some(format!("not in release {}", rollback.to));
+        }
+    }
+
     /// The report of a target that could not be planned.
     pub fn failed(target: &str, context: &str, namespace: &str, errors: &[Error]) -> Self {
         TargetPlanReport {

@@ -330,3 +330,62 @@ fn a_release_that_could_not_be_hidden_is_hidden_by_the_next_run() {
     place.is_clean(When::After, true);
     place.owned("/apis/apps/v1", "deployments", "web");
 }
+
+/// Of a rollback: what it writes, deletes and makes again is finished by the next one, and what it
+/// had half restored is never taken for what it should go back to.
+#[test]
+fn a_rollback_killed_at_every_write_is_finished_by_the_next() {
+    let mut place = Place::new("crash-back");
+    place.args = &["rollback", "--to", "1", "-y"];
+    let map = |name: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: b}}\n"
+        )
+    };
+    let old = web("web:1") + SECRET + &map("old");
+    let new = web("web:2").replace("hello", "good evening") + &map("new");
+    let prepare = |place: &Place| {
+        place.delete();
+        for manifests in [&old, &new] {
+            place.manifests(manifests);
+            place.elsewhere(0, &["apply", "-y"]);
+        }
+        // A rollback reads no manifests; they are there for what comes after it.
+        place.manifests(&old);
+    };
+    place.at_every_write(&[When::After], prepare, |place| {
+        let live = place.owned("/apis/apps/v1", "deployments", "web");
+        assert_eq!(live["spec"]["template"]["spec"]["containers"][0]["image"], "web:1");
+        let config = place.owned("/api/v1", "configmaps", "web");
+        assert_eq!(config["data"]["greeting"], "hello");
+        place.owned("/api/v1", "configmaps", "old");
+        place.owned("/api/v1", "secrets", "web");
+        let maps = place.state("/api/v1", "configmaps");
+        assert!(!maps.iter().any(|map| map["metadata"]["name"] == "new"), "{maps:#?}");
+    });
+}
+
+/// Without a number, too: a rollback that was killed is taken up again, and does not go back to what
+/// it came from.
+#[test]
+fn a_rollback_that_was_killed_is_taken_up_again() {
+    let place = Place::new("crash-resume");
+    for image in ["web:1", "web:2", "web:3"] {
+        place.manifests(&web(image));
+        place.elsewhere(0, &["apply", "-y"]);
+    }
+    // The lease, the release, the record, the Deployment.
+    let switch = KillSwitch::at_write(4, When::After);
+    place.proxy.attach(&switch);
+    let child = place.world.start(&["rollback", "--to", "1", "-y"]);
+    switch.target(&child);
+    assert_eq!(Run::of(child.wait_with_output().unwrap()).code, 137);
+    place.proxy.heal();
+    place.elsewhere(0, &["history"]).says("staged").says("rollback to 1");
+    place.elsewhere(0, &["rollback", "--dry-run"]).says("3 → 1");
+    place.elsewhere(0, &["rollback", "-y"]).says("back to release 1").says("Healthy");
+    place.manifests(&web("web:1"));
+    place.is_clean(When::After, true);
+    let live = place.owned("/apis/apps/v1", "deployments", "web");
+    assert_eq!(live["spec"]["template"]["spec"]["containers"][0]["image"], "web:1");
+}

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testbed::wait_for;
+use testbed::{Bed, Match, Proxy, wait_for};
 
-use crate::support::{World, web};
+use crate::support::{Run, World, web};
 
 const SECRET: &str = "---
 apiVersion: v1
@@ -183,6 +183,42 @@ fn autoscaled_replicas_stay() {
     world.ok(0, &["rollback", "-y"]).says("Healthy");
     let live = world.live("us-east", "deployment", "web");
     assert_eq!((image(&world, "us-east"), &live["spec"]["replicas"]), (json!("web:1"), &json!(5)));
+}
+
+/// What only later releases made goes, what they pruned comes back, what nobody released stays.
+#[test]
+fn what_came_later_goes_and_what_was_pruned_comes_back() {
+    let world = World::new("back-prune");
+    world.plain(&["us-east"]);
+    let map = |name: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: {name}}}\n"
+        )
+    };
+    world.write("k8s/all.yaml", &(web("web:1") + &map("old") + HPA));
+    world.ok(0, &["apply", "-y"]);
+    world.write("k8s/all.yaml", &(web("web:1") + &map("new") + &map("kept")));
+    world.ok(0, &["apply", "-y"]).says("configmap/old deleted");
+    world.kubectl("us-east", &["create", "configmap", "foreign"]);
+    world.kubectl("us-east", &["annotate", "configmap", "kept", "mcd.dev/protect=true"]);
+
+    let dry = world.ok(0, &["rollback", "--dry-run"]);
+    dry.says("+ ConfigMap").says("/old").says("- ConfigMap").says("/new").says("+ HorizontalPod");
+    world.ok(1, &["diff", "--release", "1"]).says("-  name: new").says("+  name: old");
+    let report = world.ok(0, &["rollback", "-y", "-o", "json"]).json();
+    let objects = &report["targets"][0]["objects"];
+    assert_eq!((&objects["created"], &objects["deleted"]), (&json!(2), &json!(1)), "{report:#}");
+    for (name, there) in [("old", true), ("new", false), ("kept", true), ("foreign", true)] {
+        assert_eq!(world.exists("us-east", "configmap", name), there, "{name}");
+    }
+    assert!(world.exists("us-east", "hpa", "web"));
+    world.ok(0, &["diff", "--release", "1"]);
+    world.ok(0, &["diff", "--release", "1", "--verify"]);
+
+    // What stays is asked for once more, and the flag keeps it.
+    world.ok(0, &["rollback", "--to", "2", "--prune=false", "-y"]);
+    assert!(world.exists("us-east", "configmap", "old") && world.exists("us-east", "hpa", "web"));
+    assert!(world.exists("us-east", "configmap", "new"));
 }
 
 /// What somebody deleted, and made again, is judged as in an apply.
@@ -374,4 +410,47 @@ fn versions_and_kinds_that_are_gone() {
     run.says("Db ").says("/db").says("does not serve its kind `Db` any more");
     let after = world.live("us-east", "deployment", "web")["metadata"]["generation"].clone();
     assert_eq!(before, after, "nothing was written");
+}
+
+/// Two at once on one target: one goes back, the other is told who does; nothing goes back twice.
+#[test]
+fn two_at_once_and_during_an_apply() {
+    let proxy = Proxy::start(Bed::shared().cluster("us-east"));
+    let world = World::with_contexts("back-race", &[proxy.context()]);
+    world.plain(&["us-east"]);
+    for image in ["web:1", "web:2", "web:3"] {
+        world.write("k8s/all.yaml", &web(image));
+        world.ok(0, &["apply", "-y"]);
+    }
+    let hold = proxy.hold(Match::writes().path("/deployments/"));
+    let first = world.start(&["rollback", "-y"]);
+    hold.wait(Duration::from_secs(30));
+    for verb in ["rollback", "apply"] {
+        world.ok(6, &[verb, "-y"]).says("us-east").says("locked by");
+    }
+    hold.release();
+    let run = Run::of(first.wait_with_output().unwrap());
+    assert_eq!(run.code, 0, "{run}");
+    assert_eq!(image(&world, "us-east"), "web:2");
+
+    world.write("k8s/all.yaml", &web("web:5"));
+    let hold = proxy.hold(Match::writes().path("/deployments/"));
+    let apply = world.start(&["apply", "-y"]);
+    hold.wait(Duration::from_secs(30));
+    world.ok(6, &["rollback", "-y"]).says("locked by");
+    hold.release();
+    assert_eq!(Run::of(apply.wait_with_output().unwrap()).code, 0);
+
+    // Four that start together end as one or two: each sees what the one before has done.
+    let runs: Vec<Run> = (0..4)
+        .map(|_| world.start(&["rollback", "--to", "1", "-y"]))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|child| Run::of(child.wait_with_output().unwrap()))
+        .collect();
+    assert!(runs.iter().all(|run| [0, 6].contains(&run.code)), "{}", runs[0]);
+    assert!(runs.iter().any(|run| run.code == 0), "{}", runs[0]);
+    assert_eq!(image(&world, "us-east"), "web:1");
+    let again = releases(&world).iter().filter(|r| r["rollbackOf"] == 1).count();
+    assert_eq!(again, 1, "the others found nothing to do, or a plan that no longer holds");
 }
