@@ -59,6 +59,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand targets" -l fleet -d 'The fleet 
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand targets" -l kubeconfig -d 'The kubeconfig in which generators of the fleet look; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -75,6 +76,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand validate" -l fleet -d 'The fleet
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand validate" -l kubeconfig -d 'The kubeconfig in which generators of the fleet look; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l helm-bin -d 'Use this helm, for the targets whose version it satisfies' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l tool-timeout -d 'How long one run of kustomize or helm may take' -r

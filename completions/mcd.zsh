@@ -54,6 +54,7 @@ name\:"One name a line"))' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig in which generators of the fleet look; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
 always\:"Always"
 never\:"Never"))' \
@@ -84,6 +85,7 @@ name\:"One name a line"))' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig in which generators of the fleet look; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
 '--helm-bin=[Use this helm, for the targets whose version it satisfies]:PATH:_files' \
 '--tool-timeout=[How long one run of kustomize or helm may take]:DURATION:_default' \

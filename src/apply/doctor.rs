@@ -17,6 +17,7 @@ use crate::cluster::{CallError, Discovery, Lookup, Resource};
 use crate::config::{Identity, Render};
 use crate::error::{Error, Exit};
 use crate::manifest::{Gvk, Object};
+use crate::plan::Handling;
 use crate::plan::rights::{Need, Purpose, Rights, Scope, State, in_words};
 use crate::render::Rendered;
 
@@ -293,7 +294,11 @@ fn apis(job: &Job, discovery: &Discovery, objects: &[Object], diagnosis: &mut Di
     }
     let stale = discovery.stale_groups();
     let found = match stale {
-        [] => Found::Ok(format!("all {} kinds are served", kinds.len())),
+        [] => match kinds.len() {
+            0 => Found::Ok("there are no objects".to_owned()),
+            1 => Found::Ok("its kind is served".to_owned()),
+            kinds => Found::Ok(format!("all {kinds} kinds are served")),
+        },
         _ => Found::Warn(
             format!(
                 "APIs that nothing of this application needs do not answer: {}",
@@ -338,16 +343,23 @@ fn rights(job: &Job, discovery: &Discovery, objects: &[Object], record: Option<&
         creates,
     };
     let mut rights = Rights::of_state(state, &target.namespace);
+    let mut known = BTreeSet::new();
     for object in objects {
         let Some((plural, namespaced)) = place(discovery, objects, &object.gvk) else { continue };
         let written = object.id.namespace.as_deref().unwrap_or(&target.namespace);
         let scope = Scope::new(namespaced.then_some(written), &object.gvk.group, &plural);
-        rights.add_object(&scope, &object.id.name);
+        // An annotation that cannot be read is what a plan complains about.
+        let handling = Handling::of(object).unwrap_or_default();
+        rights.add_object(&scope, &object.id.name, handling);
+        known.insert((scope, object.id.name.as_str()));
     }
     for (id, member) in record.into_iter().flat_map(|record| &record.inventory) {
         if let Lookup::Served(resource) = discovery.lookup_any(&Record::gvk(id, member)) {
             let scope = Scope::new(id.namespace.as_deref(), &id.group, &resource.plural);
-            rights.add_left(&scope, &id.name);
+            // Without the set nobody knows what left it.
+            if !objects.is_empty() && !known.contains(&(scope.clone(), id.name.as_str())) {
+                rights.add_left(&scope, &id.name);
+            }
         }
     }
     rights
@@ -404,12 +416,10 @@ async fn judge_rights(
                 lacks,
                 "messages say that something is not healthy, and not why".to_owned(),
             ),
-            (None, false, Purpose::Plan | Purpose::Apply | Purpose::Delete) => {
-                Found::Fail(Error::new(Exit::Failed, lacks).hint(format!(
-                    "`mcd doctor -t {} --role` prints a Role that grants it",
-                    job.target.name
-                )))
-            }
+            (None, false, Purpose::Plan | Purpose::Apply | Purpose::Delete) => Found::Fail(
+                Error::new(Exit::Failed, lacks)
+                    .hint("`mcd doctor --role` prints the Role that grants it"),
+            ),
         };
         diagnosis.add(purpose.word(), found);
     }
@@ -439,6 +449,10 @@ async fn may(job: &Job, scope: &Scope, verb: &str, need: &Need) -> Result<bool, 
 
 fn state(record: Result<Option<&Record>, &Error>) -> Found {
     match record {
+        // Whether the right to is there was looked at already.
+        Err(error) if matches!(error.exit(), Exit::Unreachable) => {
+            Found::Skipped(format!("{error:#}"))
+        }
         Err(error) => Found::Fail(error.clone()),
         Ok(None) => Found::Ok("not deployed yet".to_owned()),
         Ok(Some(record)) => match record.releases.last() {

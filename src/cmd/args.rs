@@ -92,6 +92,16 @@ pub struct ProjectArgs {
     pub vars: Vec<(String, String)>,
 }
 
+/// Where the fleet's generators find contexts, for verbs that contact no cluster.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Clusters")]
+pub struct KubeconfigArgs {
+    /// The kubeconfig in which generators of the fleet look; default: $KUBECONFIG (a list), then
+    /// ~/.kube/config
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+}
+
 /// How to reach clusters.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Clusters")]
@@ -123,9 +133,9 @@ pub struct ClusterArgs {
 
 impl ClusterArgs {
     /// Those of a verb that contacts no cluster.
-    pub(crate) fn offline() -> Self {
+    pub(crate) fn offline(kubeconfig: Option<PathBuf>) -> Self {
         ClusterArgs {
-            kubeconfig: None,
+            kubeconfig,
             as_user: None,
             as_groups: Vec::new(),
             as_uid: None,

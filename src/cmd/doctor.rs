@@ -34,7 +34,7 @@ pub(super) struct DoctorArgs {
 }
 
 /// Runs the verb. What is wrong with one target never hides another.
-pub(crate) async fn run(args: &DoctorArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
+pub(crate) async fn run(args: &DoctorArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
     let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?;
     let results = session
         .each(|target| {
@@ -57,7 +57,7 @@ pub(crate) async fn run(args: &DoctorArgs, _global: &GlobalArgs, ui: &Ui) -> Out
         exit_code: code.code(),
     };
     match args.output.output {
-        Output::Table => ui.data(&text(&report, ui.out()))?,
+        Output::Table => ui.data(&text(&report, global.verbose > 0, ui.out()))?,
         Output::Json | Output::Yaml => document(&report, args.output.output, ui)?,
         Output::Name => {
             for (target, diagnosis) in results.iter().filter(|(_, d)| exit(d) != Exit::Ok) {

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::Outcome;
-use super::args::{Output, OutputArgs, ProjectArgs};
+use super::args::{KubeconfigArgs, Output, OutputArgs, ProjectArgs};
 use super::plan::document;
 use super::session;
 use crate::config::{ChartSource, Render, Target};
@@ -19,11 +19,13 @@ pub(super) struct TargetsArgs {
     output: OutputArgs,
     #[command(flatten)]
     project: ProjectArgs,
+    #[command(flatten)]
+    kubeconfig: KubeconfigArgs,
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &TargetsArgs, ui: &Ui) -> Outcome {
-    let kubeconfigs = session::ambient_kubeconfigs(None);
+    let kubeconfigs = session::ambient_kubeconfigs(args.kubeconfig.kubeconfig.clone());
     let (project, targets) = session::project(&args.project, true, &kubeconfigs)?;
     for warning in &project.warnings {
         ui.warning(&warning.to_string());

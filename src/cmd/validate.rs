@@ -4,7 +4,9 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Outcome;
-use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
+use super::args::{
+    ClusterArgs, GlobalArgs, KubeconfigArgs, Output, OutputArgs, ProjectArgs, RenderArgs,
+};
 use super::plan::document;
 use super::session::{self, Session};
 use crate::config::{Render, Resolver, Target};
@@ -23,6 +25,8 @@ pub(super) struct ValidateArgs {
     output: OutputArgs,
     #[command(flatten)]
     project: ProjectArgs,
+    #[command(flatten)]
+    kubeconfig: KubeconfigArgs,
     #[command(flatten)]
     render: RenderArgs,
 }
@@ -51,7 +55,7 @@ struct TargetValidation {
 /// every plan.
 pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
     let project = &args.project;
-    let kubeconfigs = session::ambient_kubeconfigs(None);
+    let kubeconfigs = session::ambient_kubeconfigs(args.kubeconfig.kubeconfig.clone());
     let resolver = Resolver::default().with_contexts(&kubeconfigs);
     if let Err(mut errors) = resolver.check(&project.file, project.fleet.clone(), &project.vars)
         && let Some(last) = errors.pop()
@@ -59,7 +63,7 @@ pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> O
         ui.errors(&errors);
         return Err(last);
     }
-    let clusters = ClusterArgs::offline();
+    let clusters = ClusterArgs::offline(args.kubeconfig.kubeconfig.clone());
     let session = Session::open(&args.project, &clusters, Some(&args.render), ui)?;
     // Another renderer: one of its own shares identical renders.
     let again = session.renderer()?.again();

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::handling::Handling;
+
 /// A kind of objects in a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scope {
@@ -115,15 +117,21 @@ impl Rights {
     }
 
     /// What an object of the set needs.
-    pub fn add_object(&mut self, scope: &Scope, name: &str) {
-        self.add_left(scope, name);
+    pub fn add_object(&mut self, scope: &Scope, name: &str, handling: Handling) {
+        let deletes = match handling {
+            Handling::Ignore => return,
+            Handling::Recreate => Purpose::Apply,
+            Handling::Shared | Handling::Replace | Handling::CreateOnly => Purpose::Delete,
+        };
+        self.need(Purpose::Plan, scope, &["get", "list"], &[name]);
         self.need(Purpose::Apply, scope, &["create", "patch"], &[name]);
+        self.need(deletes, scope, &["delete"], &[name]);
     }
 
-    /// What an object of the inventory needs that the set no longer has.
+    /// What an object of the inventory needs that the set no longer has: an apply deletes it.
     pub fn add_left(&mut self, scope: &Scope, name: &str) {
         self.need(Purpose::Plan, scope, &["get", "list"], &[name]);
-        self.need(Purpose::Delete, scope, &["delete"], &[name]);
+        self.need(Purpose::Apply, scope, &["delete"], &[name]);
     }
 
     /// Adds verbs on the objects of these names; none: on any.
@@ -254,10 +262,14 @@ mod tests {
         let read = ["mcd.web", "mcd-key.web"];
         let state = State { namespace: "web", read, lease: "mcd.web", creates: None };
         let mut rights = Rights::of_state(state, "web");
-        rights.add_object(&Scope::new(Some("web"), "apps", "deployments"), "web");
-        rights.add_object(&Scope::new(Some("web"), "", "services"), "web");
+        rights.add_object(&Scope::new(Some("web"), "apps", "deployments"), "web", Handling::Shared);
+        rights.add_object(&Scope::new(Some("web"), "", "services"), "web", Handling::Shared);
         rights.add_left(&Scope::new(Some("web"), "", "configmaps"), "old");
-        rights.add_object(&Scope::new(None, "rbac.authorization.k8s.io", "clusterroles"), "web");
+        rights.add_object(
+            &Scope::new(None, "rbac.authorization.k8s.io", "clusterroles"),
+            "web",
+            Handling::Shared,
+        );
         rights
     }
 
@@ -265,7 +277,7 @@ mod tests {
     fn each_right_is_needed_once_for_what_needs_it_first() {
         let mut rights = rights();
         let secrets = Scope::new(Some("web"), "", "secrets");
-        rights.add_object(&secrets, "s");
+        rights.add_object(&secrets, "s", Handling::Shared);
         let of = |verb: &str| {
             let found = rights.iter().filter(|(s, v, _)| **s == secrets && *v == verb);
             let found: Vec<&Need> = found.map(|(_, _, need)| need).collect();
@@ -279,6 +291,23 @@ mod tests {
         assert_eq!(of("get"), Need { purpose: Purpose::Plan, names });
         let left = Scope::new(Some("web"), "", "configmaps");
         assert!(!rights.iter().any(|(s, verb, _)| *s == left && verb == "patch"));
+    }
+
+    #[test]
+    fn an_apply_deletes_what_it_prunes_and_makes_anew() {
+        let mut rights = rights();
+        let delete = |rights: &Rights, plural: &str| {
+            let mut found =
+                rights.iter().filter(|(s, verb, _)| s.plural == plural && *verb == "delete");
+            found.next().map(|(.., need)| need.purpose)
+        };
+        assert_eq!(delete(&rights, "services"), Some(Purpose::Delete));
+        assert_eq!(delete(&rights, "configmaps"), Some(Purpose::Apply));
+        let jobs = Scope::new(Some("web"), "batch", "jobs");
+        rights.add_object(&jobs, "ignored", Handling::Ignore);
+        assert_eq!(delete(&rights, "jobs"), None);
+        rights.add_object(&jobs, "j", Handling::Recreate);
+        assert_eq!(delete(&rights, "jobs"), Some(Purpose::Apply));
     }
 
     #[test]

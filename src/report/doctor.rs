@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::group::names;
+use super::plan::plural;
 use super::{Cell, Table};
 use crate::apply::{Check, Diagnosis, Found};
 use crate::config::{Identity, Target};
@@ -72,12 +74,12 @@ pub enum CheckState {
 }
 
 impl CheckState {
-    fn word(self) -> (&'static str, Option<Role>) {
+    fn word(self) -> (&'static str, Role) {
         match self {
-            CheckState::Ok => ("ok", Some(Role::Ok)),
-            CheckState::Warn => ("warn", Some(Role::Warn)),
-            CheckState::Fail => ("FAIL", Some(Role::Fail)),
-            CheckState::Skipped => ("skipped", Some(Role::Dim)),
+            CheckState::Ok => ("ok", Role::Ok),
+            CheckState::Warn => ("warn", Role::Warn),
+            CheckState::Fail => ("FAIL", Role::Fail),
+            CheckState::Skipped => ("skipped", Role::Dim),
         }
     }
 }
@@ -127,43 +129,78 @@ pub fn exit(diagnosis: &Diagnosis) -> Exit {
     })
 }
 
-/// The table, what to do, and how many would work.
-pub fn text(report: &DoctorReport, look: Look) -> String {
+/// The table, what to do, and how many would work. Of several targets only what is not well is
+/// shown, unless all is asked for.
+pub fn text(report: &DoctorReport, verbose: bool, look: Look) -> String {
     let mut table = Table::new(vec!["CLUSTER", "CHECK", "STATE", "MESSAGE"]);
+    let all = verbose || report.targets.len() == 1;
     for target in &report.targets {
-        for check in &target.checks {
-            let (word, role) = check.state.word();
-            let state = role.map_or_else(|| Cell::from(word), |role| Cell::styled(word, role));
+        let mut row = |check: &str, state: CheckState, message: String| {
+            let (word, role) = state.word();
             table.row(vec![
                 Cell::styled(target.target.clone(), Role::Bold),
-                Cell::from(check.check.clone()),
-                state,
-                Cell::from(check.message.clone()),
+                Cell::from(check),
+                Cell::styled(word, role),
+                Cell::from(message),
             ]);
+        };
+        let bad = |check: &&CheckReport| matches!(check.state, CheckState::Warn | CheckState::Fail);
+        let shown = target.checks.iter().filter(|check| all || bad(check));
+        for check in shown {
+            row(&check.check, check.state, check.message.clone());
+        }
+        if !all && !target.checks.iter().any(|check| bad(&check)) {
+            let said = ["user", "state"].into_iter().filter_map(|name| {
+                let found = target.checks.iter().find(|c| c.check == name)?;
+                (found.state == CheckState::Ok).then_some(found.message.as_str())
+            });
+            row("all", CheckState::Ok, said.collect::<Vec<_>>().join("; "));
         }
     }
     let mut text = table.render(look);
-    let hints = report.targets.iter().flat_map(|target| {
-        let checks = target.checks.iter().filter(|check| !check.hints.is_empty());
-        checks.map(move |check| (target, check))
-    });
-    for (n, (target, check)) in hints.enumerate() {
-        if n == 0 {
-            text.push('\n');
-        }
-        let (_, role) = check.state.word();
-        let name = format!("{} {}", target.target, check.check);
-        let name = role.map_or_else(|| name.clone(), |role| look.paint(role, &name));
-        text += &format!("{name}: {}\n", check.hints.join("; "));
-    }
+    text += &todo(report, look);
     let failed = |target: &&TargetDoctor| target.checks.iter().any(|c| c.state == CheckState::Fail);
     let bad = report.targets.iter().filter(failed).count();
-    let all = report.targets.len();
+    let targets = plural(report.targets.len(), "target");
     text += &match bad {
-        0 => format!("\nNothing would fail in {}.\n", super::plan::plural(all, "target")),
-        bad => {
-            format!("\nSomething would fail in {bad} of {}.\n", super::plan::plural(all, "target"))
-        }
+        0 => format!("\nNothing would fail in {targets}.\n"),
+        bad => format!("\nSomething would fail in {bad} of {targets}.\n"),
     };
+    text
+}
+
+/// What to do, each once, with the checks and the targets that it is for.
+fn todo(report: &DoctorReport, look: Look) -> String {
+    struct Todo<'a> {
+        hint: String,
+        state: CheckState,
+        checks: Vec<&'a str>,
+        targets: Vec<&'a str>,
+    }
+    let mut todo: Vec<Todo<'_>> = Vec::new();
+    for target in &report.targets {
+        for check in target.checks.iter().filter(|check| !check.hints.is_empty()) {
+            let (name, hint) = (target.target.as_str(), check.hints.join("; "));
+            let known = todo.iter().position(|known| known.hint == hint);
+            let at = known.unwrap_or_else(|| {
+                let (checks, targets) = (Vec::new(), Vec::new());
+                todo.push(Todo { hint, state: check.state, checks, targets });
+                todo.len() - 1
+            });
+            let Some(known) = todo.get_mut(at) else { continue };
+            if !known.checks.contains(&check.check.as_str()) {
+                known.checks.push(&check.check);
+            }
+            if !known.targets.contains(&name) {
+                known.targets.push(name);
+            }
+        }
+    }
+    let mut text = String::new();
+    for Todo { hint, state, checks, targets } in todo {
+        let (_, role) = state.word();
+        let checks = look.paint(role, &checks.join(", "));
+        text += &format!("\n{checks} in {}:\n  {hint}\n", names(&targets, report.targets.len()));
+    }
     text
 }

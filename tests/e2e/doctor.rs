@@ -37,6 +37,8 @@ fn a_healthy_fleet_and_what_it_was_asked() {
     let run = world.ok(0, &["doctor"]);
     run.says("Nothing would fail in 3 targets.").says("not deployed yet").hides("FAIL");
     assert_eq!(run.stderr, "", "{run}");
+    assert_eq!(run.stdout.lines().count(), 6, "a line a target: {run}");
+    world.ok(0, &["doctor", "-v"]).says("verified by the kubeconfig's authority");
     let report = doctor(&world, 0);
     for (name, words) in [
         ("context", "`us-west`"),

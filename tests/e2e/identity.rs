@@ -141,7 +141,9 @@ fn clusters_are_found_in_kubeconfigs_and_files() {
     // What `--kubeconfig` names is where contexts are looked for.
     let none = world.write("none.yaml", "apiVersion: v1\nkind: Config\n");
     let none = none.to_str().unwrap();
-    world.ok(3, &["plan", "--kubeconfig", none]).says("no context matches `test-us-*`");
+    for verb in ["plan", "targets", "validate", "render"] {
+        world.ok(3, &[verb, "--kubeconfig", none]).says("no context matches `test-us-*`");
+    }
 }
 
 /// Two contexts may lead to one server.
