@@ -32,6 +32,7 @@ complete -c mcd -n "__fish_mcd_needs_command" -s q -l quiet -d 'Show results and
 complete -c mcd -n "__fish_mcd_needs_command" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_needs_command" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_needs_command" -s V -l version -d 'Print version'
+complete -c mcd -n "__fish_mcd_needs_command" -f -a "init" -d 'Write a fleet and an application file from the kubeconfig and what lies in this folder'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "targets" -d 'List the resolved targets: cluster, context, namespace, labels, tool'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "validate" -d 'Check files, rendering and manifests without a cluster'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "render" -d 'Write each target\'s manifests to stdout or a folder'
@@ -50,6 +51,20 @@ complete -c mcd -n "__fish_mcd_needs_command" -f -a "completions" -d 'Print the 
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "man" -d 'Write the man pages into a folder'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "reference" -d 'Print the reference of every command as Markdown'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "version" -d 'Print the version of mcd, and of each cluster'
+complete -c mcd -n "__fish_mcd_using_subcommand init" -l name -d 'The application\'s name; default: that of the folder' -r
+complete -c mcd -n "__fish_mcd_using_subcommand init" -s n -l namespace -d 'The namespace to deploy to; default: the application\'s name' -r
+complete -c mcd -n "__fish_mcd_using_subcommand init" -l context -d 'Contexts of the kubeconfig that become clusters; globs work, and the flag may be repeated. Default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand init" -l fleet -d 'The fleet file to write; one that is there is used as it is' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand init" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand init" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand init" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand init" -l force -d 'Write over files that are there'
+complete -c mcd -n "__fish_mcd_using_subcommand init" -s y -l yes -d 'Don\'t ask before all contexts are taken'
+complete -c mcd -n "__fish_mcd_using_subcommand init" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand init" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand init" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'

@@ -17,6 +17,7 @@ mod doctor;
 mod external;
 mod generate;
 mod history;
+mod init;
 mod plan;
 mod release;
 mod render;
@@ -67,6 +68,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Write a fleet and an application file from the kubeconfig and what lies in this folder
+    Init(init::InitArgs),
     /// List the resolved targets: cluster, context, namespace, labels, tool
     Targets(targets::TargetsArgs),
     /// Check files, rendering and manifests without a cluster
@@ -138,6 +141,7 @@ fn parse() -> Result<Cli, ExitCode> {
 fn dispatch(cli: Cli, ui: &Ui) -> Outcome {
     let global = cli.global;
     match cli.command {
+        Command::Init(args) => init::run(&args, ui),
         Command::Schema(args) => generate::schema(&args, ui),
         Command::Completions(args) => generate::completions(&args, ui),
         Command::Man(args) => generate::man(&args, ui),
@@ -174,9 +178,11 @@ async fn run(command: Command, global: &args::GlobalArgs, ui: &Ui) -> Outcome {
         Command::Doctor(args) => doctor::run(&args, global, ui).await,
         Command::Unlock(args) => unlock::run(&args, global, ui).await,
         Command::Version(args) => version::run(&args, global, ui).await,
-        Command::Schema(_) | Command::Completions(_) | Command::Man(_) | Command::Reference(_) => {
-            Ok(Exit::Ok)
-        }
+        Command::Init(_)
+        | Command::Schema(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Reference(_) => Ok(Exit::Ok),
     }
 }
 

@@ -35,6 +35,23 @@ pub struct ClusterSpec {
     pub api_versions: Vec<String>,
 }
 
+impl ClusterSpec {
+    /// A cluster of which nothing is known but its context.
+    pub fn of_context(name: &str, context: &str) -> Self {
+        ClusterSpec {
+            name: TargetName::new(name),
+            context: context.to_owned(),
+            kubeconfig: None,
+            in_cluster: false,
+            identity: None,
+            labels: BTreeMap::new(),
+            values: Value::Null,
+            kube_version: None,
+            api_versions: Vec::new(),
+        }
+    }
+}
+
 /// An application on a cluster, with every default, override and template resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {

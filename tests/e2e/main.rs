@@ -24,6 +24,7 @@ mod files;
 mod fleet;
 mod identity;
 mod ignore;
+mod init;
 mod interrupt;
 mod locks;
 mod moved;

@@ -109,6 +109,25 @@ fn it_asks_before_it_writes() {
 }
 
 #[test]
+fn init_asks_before_it_takes_every_context() {
+    let world = World::new("ask-init");
+    world.write("k8s/web.yaml", &web("web:1"));
+    let mut run = Terminal::start(&world, &["init"]);
+    run.shows("Take all 3 contexts (us-east, us-west, eu-west)? [y/N]");
+    run.types("n\n");
+    run.shows("declined; nothing was written");
+    run.shows("--context");
+    run.ends(6);
+    assert!(!world.path().join("fleet.yaml").exists());
+    let mut run = Terminal::start(&world, &["init"]);
+    run.shows("[y/N]");
+    run.types("y\n");
+    run.shows("wrote mcd.yaml");
+    run.ends(0);
+    assert!(world.path().join("fleet.yaml").exists());
+}
+
+#[test]
 fn it_can_be_left_at_the_question() {
     let world = world("ask-int");
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
