@@ -65,18 +65,18 @@ fn from_nothing_to_healthy_and_back() {
 }
 
 #[test]
-fn what_left_the_manifests_is_reported_and_kept() {
+fn what_left_the_manifests_is_kept_without_pruning() {
     let world = World::new("left");
     world.plain(&["us-east"]);
     world.write("k8s/web.yaml", &web("web:1"));
     world.write("k8s/extra.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n");
     world.ok(0, &["apply", "-y"]);
     std::fs::remove_file(world.path().join("k8s/extra.yaml")).unwrap();
-    let plan = world.ok(0, &["plan", "-o", "json"]).json();
+    let plan = world.ok(0, &["plan", "--prune=false", "-o", "json"]).json();
     assert_eq!(plan["targets"][0]["left"][0]["name"], "extra");
     assert_eq!(plan["counts"]["delete"], 0);
-    world.ok(0, &["plan", "--detailed-exitcode"]).says("kept");
-    world.ok(0, &["apply", "-y"]);
+    world.ok(0, &["plan", "--prune=false", "--detailed-exitcode"]).says("kept");
+    world.ok(0, &["apply", "--prune=false", "-y"]);
     assert!(world.exists("us-east", "configmap", "extra"));
     // It is still the application's: a delete takes it.
     world.ok(0, &["delete", "-y"]);

@@ -65,7 +65,8 @@ fn everything_comes_back_without_the_repository() {
 
     let dry = world.ok(0, &["rollback", "--dry-run"]);
     dry.says("2 → 1").says("~ Deployment").says("greeting").says("*** (before) → *** (after)");
-    dry.hides("horse").says("Plan: 0 to create, 8 to change, 0 unchanged in 2 targets.");
+    dry.hides("horse")
+        .says("Plan: 0 to create, 8 to change, 0 to delete, 0 unchanged in 2 targets.");
     assert_eq!(image(&world, "us-east"), "web:2");
 
     let plan = world.ok(0, &["rollback", "--dry-run", "-o", "json"]).json();
