@@ -29,6 +29,7 @@ mod targets;
 mod unlock;
 mod validate;
 mod version;
+mod watch;
 
 /// The exit codes, for `--help` and the manual.
 pub const EXIT_CODES: &str = "\

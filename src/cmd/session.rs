@@ -317,6 +317,12 @@ impl Session {
         self.reporter.hide().await;
     }
 
+    /// Says nothing about the run from now on, not even that it is stopping: for a verb that shows
+    /// everything itself.
+    pub(crate) fn mute(&self) {
+        self.reporter.mute();
+    }
+
     /// Brings the progress display back.
     pub(crate) fn resume(&self) {
         self.reporter.show();

@@ -6,6 +6,7 @@ use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, OutputArgs, ProjectArgs, duration};
 use super::deploy::{base, describe, failed, show};
 use super::session::Session;
+use super::watch::watch;
 use crate::apply::{Standing, standing, standing_closer};
 use crate::config::Target;
 use crate::error::Exit;
@@ -20,6 +21,9 @@ pub(super) struct StatusArgs {
     /// Wait until all targets are healthy; exit 1 when they are not in time
     #[arg(long)]
     wait: bool,
+    /// Go on looking every two seconds, and show what changes, until Ctrl-C (exit 130)
+    #[arg(long, conflicts_with_all = ["wait", "tree"])]
+    watch: bool,
     /// Show each object with what it has made: pods, the last warnings, the last log lines of
     /// containers that fail
     #[arg(long)]
@@ -40,6 +44,9 @@ pub(crate) async fn run(args: &StatusArgs, _global: &GlobalArgs, ui: &Ui) -> Out
     let session = Session::open(&args.project, &args.clusters, None, ui)?;
     let patience = args.wait.then_some(args.timeout);
     session.check_contexts()?;
+    if args.watch {
+        return watch(&session, args.output.output, ui).await;
+    }
     let results = session
         .each(|target| async {
             let target = target;
@@ -76,7 +83,7 @@ pub(crate) async fn run(args: &StatusArgs, _global: &GlobalArgs, ui: &Ui) -> Out
     Ok(exit)
 }
 
-fn stands(target: &Target, standing: &Standing) -> TargetReport {
+pub(super) fn stands(target: &Target, standing: &Standing) -> TargetReport {
     let (Some(record), Some(look)) = (&standing.record, &standing.look) else {
         let mut report = base(target, TargetState::NotDeployed);
         report.message = "the application is not there; `mcd apply` deploys it".to_owned();

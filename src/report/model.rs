@@ -468,7 +468,7 @@ impl RunReport {
 }
 
 /// What became of one target, or how it stands.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetReport {
     /// The target.
@@ -536,7 +536,7 @@ pub struct UnhealthyReport {
 }
 
 /// Where a target stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetState {
     /// Everything is healthy.
@@ -564,6 +564,7 @@ pub enum TargetState {
     /// The application would be deleted (`delete --dry-run`).
     ToDelete,
     /// Health is not known.
+    #[default]
     Unknown,
 }
 

@@ -1,6 +1,7 @@
 //! Listens to a run's events and shows them: rows on a terminal, lines elsewhere.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,8 @@ struct Screen {
     ui: Ui,
     targets: Arc<Vec<TargetName>>,
     now: Arc<Mutex<Option<Arc<dyn Progress>>>>,
+    /// Nothing is to be said any more: something else has the terminal.
+    muted: Arc<AtomicBool>,
 }
 
 /// Writes lines above the display, from anywhere.
@@ -39,6 +42,9 @@ pub struct Handle(Screen);
 impl Handle {
     /// A line of the run.
     pub fn line(&self, text: &str) {
+        if self.0.muted.load(Ordering::Relaxed) {
+            return;
+        }
         match self.0.get() {
             Some(progress) => progress.line(None, text),
             None => self.0.ui.status(text),
@@ -69,7 +75,12 @@ impl Reporter {
         ui: &Ui,
         targets: Vec<TargetName>,
     ) -> Self {
-        let screen = Screen { ui: ui.clone(), targets: Arc::new(targets), now: Arc::default() };
+        let screen = Screen {
+            ui: ui.clone(),
+            targets: Arc::new(targets),
+            now: Arc::default(),
+            muted: Arc::default(),
+        };
         screen.show();
         let (commands, inbox) = mpsc::unbounded_channel();
         tokio::spawn(run(receiver, inbox, screen.clone()));
@@ -88,6 +99,11 @@ impl Reporter {
         if self.commands.send(Command::Hide(done)).is_ok() {
             let _ = hidden.await;
         }
+    }
+
+    /// Says nothing from now on, for a verb that shows everything itself.
+    pub fn mute(&self) {
+        self.screen.muted.store(true, Ordering::Relaxed);
     }
 
     /// Brings the display back.

@@ -207,3 +207,112 @@ health:
     world.application(&["us-east"], &rules);
     world.ok(0, &["delete", "-y", "--with-definitions"]);
 }
+
+/// A watch, with the lines that it has written so far.
+struct Watch {
+    child: std::process::Child,
+    lines: std::sync::Arc<std::sync::Mutex<Vec<String>>>,
+}
+
+impl Watch {
+    fn start(world: &World, args: &[&str]) -> Self {
+        use std::io::BufRead as _;
+        let mut child = world.start(&[&["status", "--watch"], args].concat());
+        let lines: std::sync::Arc<std::sync::Mutex<Vec<String>>> = std::sync::Arc::default();
+        let (kept, out) = (lines.clone(), child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in std::io::BufReader::new(out).lines().map_while(Result::ok) {
+                kept.lock().unwrap().push(line);
+            }
+        });
+        Watch { child, lines }
+    }
+
+    /// Waits until a line after the first `from` fits, and returns how many there are up to it.
+    #[track_caller]
+    fn shows(&self, from: usize, what: &str, fits: impl Fn(&str) -> bool) -> usize {
+        wait_for(what, Duration::from_secs(60), || {
+            let lines = self.lines.lock().unwrap().clone();
+            let found = lines.iter().skip(from).position(|line| fits(line));
+            found.map(|at| from + at + 1).ok_or_else(|| lines.join("\n"))
+        })
+    }
+
+    #[track_caller]
+    fn stops(mut self, signal: &str, code: i32) -> String {
+        let id = self.child.id().to_string();
+        std::process::Command::new("kill").args([signal, &id]).status().unwrap();
+        let status = wait_for("the watch ends", Duration::from_secs(10), || {
+            self.child.try_wait().unwrap().ok_or_else(|| "it runs".to_owned())
+        });
+        assert_eq!(status.code(), Some(code));
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut text).unwrap();
+        text
+    }
+}
+
+#[test]
+fn a_watch_tells_each_change_and_outlives_its_cluster() {
+    let (world, proxy) = proxied("watch", "web:1");
+    let watch = Watch::start(&world, &[]);
+    let documents = Watch::start(&world, &["-o", "json"]);
+    let is = |state: &'static str| {
+        move |line: &str| {
+            let document: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(document["schema"], "mcd.dev/watch/v1");
+            assert!(document["time"].is_string() && document["target"] == "us-east");
+            document["state"] == state
+        }
+    };
+    let at = watch.shows(0, "not deployed", |l| l.contains("us-east  NotDeployed"));
+    assert_eq!(at, 1, "the first line is how it stands");
+    let from = documents.shows(0, "not deployed", is("not-deployed"));
+    world.ok(0, &["apply", "-y"]);
+    let healthy = |l: &str| l.contains("Healthy       release 1  2/2 ready");
+    let at = watch.shows(at, "healthy", healthy);
+    let from = documents.shows(from, "healthy", is("healthy"));
+    proxy.refuse();
+    let at = watch.shows(at, "gone", |l| l.contains("Unreachable") && l.contains("refused"));
+    let from = documents.shows(from, "gone", is("unreachable"));
+    proxy.open();
+    let at = watch.shows(at, "back", healthy);
+    documents.shows(from, "back", is("healthy"));
+    world.kubectl("us-east", &["scale", "deployment", "web", "--replicas=3"]);
+    watch.shows(at, "scaled", |l| l.contains("3/3 ready"));
+    let said = watch.stops("-INT", 130);
+    assert_eq!(said, "", "all of it is on stdout");
+    documents.stops("-TERM", 143);
+    world.ok(3, &["status", "--watch", "--wait"]).says("cannot be used with");
+}
+
+/// A server that is lost during a wait: told when that begins and when it ends, not each time.
+#[test]
+fn a_lost_server_is_told_once_and_so_is_its_return() {
+    let (world, proxy) = proxied("lost", "web:never-ready");
+    let child = world.start(&["apply", "-y", "--timeout=60s"]);
+    wait_for("the wait begins", Duration::from_secs(60), || {
+        world
+            .exists("us-east", "deployment", "web")
+            .then_some(())
+            .ok_or_else(|| "no deployment".to_owned())
+    });
+    let waits = |n: usize| {
+        let lists = proxy.requests().iter().filter(|r| r.path.contains("/pods?")).count();
+        (lists >= n).then_some(()).ok_or_else(|| format!("{lists} looks"))
+    };
+    wait_for("looks at pods", Duration::from_secs(60), || waits(1));
+    proxy.refuse();
+    let lost = std::time::Instant::now();
+    wait_for("six seconds without a server", Duration::from_secs(20), || {
+        (lost.elapsed() > Duration::from_secs(6)).then_some(()).ok_or_else(|| "not yet".to_owned())
+    });
+    let before = proxy.requests().iter().filter(|r| r.path.contains("/pods?")).count();
+    proxy.open();
+    wait_for("looks at pods again", Duration::from_secs(30), || waits(before + 1));
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let run = crate::support::Run::of(child.wait_with_output().unwrap());
+    assert_eq!(run.code, 130, "{run}");
+    assert_eq!(run.stderr.matches("trying again").count(), 1, "{run}");
+    assert_eq!(run.stderr.matches("the server answers again, after ").count(), 1, "{run}");
+}

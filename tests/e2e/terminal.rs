@@ -158,3 +158,20 @@ fn it_may_be_narrow() {
         }
     }
 }
+
+/// The table changes in its place, and its last state is left behind.
+#[test]
+fn a_watch_at_a_terminal() {
+    let world = world("watch-live");
+    let mut run = Terminal::start(&world, &["status", "--watch"]);
+    run.shows("NotDeployed");
+    world.ok(0, &["apply", "-y"]);
+    run.shows("Healthy");
+    let id = run.child.id().to_string();
+    Command::new("kill").args(["-INT", &id]).status().unwrap();
+    run.ends(130);
+    let screen = run.screen.lock().unwrap().clone();
+    let last = screen.rsplit("CLUSTER").next().unwrap();
+    assert!(last.contains("Healthy") && last.contains("2/2"), "{screen:?}");
+    assert!(!screen.contains("stopping after"), "{screen:?}");
+}
