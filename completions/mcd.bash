@@ -1178,7 +1178,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__status)
-            opts="-o -f -t -l -q -v -h --wait --tree --timeout --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --wait --watch --tree --timeout --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -360,6 +360,7 @@ always\t'Always'
 never\t'Never'"
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l wait -d 'Wait until all targets are healthy; exit 1 when they are not in time'
+complete -c mcd -n "__fish_mcd_using_subcommand status" -l watch -d 'Go on looking every two seconds, and show what changes, until Ctrl-C (exit 130)'
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l tree -d 'Show each object with what it has made: pods, the last warnings, the last log lines of containers that fail'
 complete -c mcd -n "__fish_mcd_using_subcommand status" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand status" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'

@@ -458,6 +458,7 @@ always\:"Always"
 never\:"Never"))' \
 '--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
 '--wait[Wait until all targets are healthy; exit 1 when they are not in time]' \
+'(--wait --tree)--watch[Go on looking every two seconds, and show what changes, until Ctrl-C (exit 130)]' \
 '--tree[Show each object with what it has made\: pods, the last warnings, the last log lines of containers that fail]' \
 '-q[Show results and errors only]' \
 '--quiet[Show results and errors only]' \
