@@ -8,7 +8,8 @@ use crate::cluster::{Apply, CallError, CallErrorKind, FieldConflict, Refusal, Re
 use crate::error::Error;
 use crate::manifest::ObjectId;
 use crate::ownership::{
-    FieldPath, Judgement, entries, helm_release, keep, our_entry, predict_take,
+    FieldPath, Judgement, Revert, entries, helm_release, keep, our_entry, predict_take, rekeyed,
+    remove_path, with_new_items, without_new_items,
 };
 use crate::plan::{Action, Handling, ObjectPlan, Unverified, is_protected, moves_traffic};
 
@@ -28,12 +29,19 @@ impl Scene {
         // missing, since the server does not know yet that it is no longer ours (A5.2).
         let mut asked = plan.manifest.clone();
         keep(&mut asked, &plan.ownership.relinquish, live);
+        for path in &plan.ownership.emptied {
+            remove_path(&mut asked, path);
+        }
+        without_new_items(&mut asked, live, &plan.ownership.rekeyed);
         let mut conflicts: Vec<FieldConflict> = Vec::new();
         let mut answer = match self.dry_run(resource, &plan.id, &asked, false).await {
             Ok(answer) => Some(answer),
             Err(CallError { kind: CallErrorKind::Refused(Refusal::Conflict(found)), .. }) => {
                 conflicts = found;
                 None
+            }
+            Err(error) if self.is_rekeyed(plan, live, &error) => {
+                return Box::pin(self.ask(plan, resource, live)).await;
             }
             Err(error) => {
                 self.refuse_change(plan, live, error)?;
@@ -44,6 +52,9 @@ impl Scene {
             plan.ownership.force = true;
             match self.dry_run(resource, &plan.id, &asked, true).await {
                 Ok(forced) => answer = Some(forced),
+                Err(error) if self.is_rekeyed(plan, live, &error) => {
+                    return Box::pin(self.ask(plan, resource, live)).await;
+                }
                 Err(error) => {
                     self.refuse_change(plan, live, error)?;
                     return Ok(false);
@@ -68,8 +79,14 @@ impl Scene {
         plan.ownership.helm_release = if adopt.is_empty() { None } else { helm_release(live) };
         plan.ownership.adopt = adopt;
         plan.ownership.marks = marks;
+        for path in &plan.ownership.emptied {
+            if path.get(&after).is_none() {
+                keep(&mut after, std::slice::from_ref(path), &plan.manifest);
+            }
+        }
+        with_new_items(&mut after, &plan.manifest, &plan.ownership.rekeyed);
         let taken = (take.as_slice(), plan.ownership.marks.as_slice());
-        if !taken.0.is_empty() || !taken.1.is_empty() {
+        if !taken.0.is_empty() || !taken.1.is_empty() || !plan.ownership.rekeyed.is_empty() {
             match self.predict(plan, resource, (before, live), &after, taken).await {
                 Ok(predicted) => after = predicted,
                 Err(error) => {
@@ -90,6 +107,13 @@ impl Scene {
         }
         keep(&mut after, &self.left_out(plan), live);
         plan.ownership.reverts = revert;
+        for item in &plan.ownership.rekeyed {
+            plan.ownership.reverts.push(Revert {
+                manager: item.manager.clone(),
+                time: item.time.clone(),
+                fields: vec![item.item.clone()],
+            });
+        }
         plan.diff = self.diff(&plan.id, Some(live), Some(&after));
         plan.after_health = moves_traffic(&plan.gvk, &plan.diff);
         plan.action = if !stop.is_empty() {
@@ -104,6 +128,18 @@ impl Scene {
             Action::Change
         };
         Ok(owned)
+    }
+
+    /// Whether the refusal comes of items whose keys hands have changed; then the plan makes them
+    /// ours.
+    fn is_rekeyed(&self, plan: &mut ObjectPlan, live: &Value, error: &CallError) -> bool {
+        let Some(Refusal::Invalid { causes }) = error.refusal() else { return false };
+        if !plan.ownership.rekeyed.is_empty() {
+            return false;
+        }
+        let judged = self.judge(live, &[], plan.handling);
+        plan.ownership.rekeyed = rekeyed(live, &plan.manifest, causes, &judged);
+        !plan.ownership.rekeyed.is_empty()
     }
 
     /// What is left to others and not sent: all but what is in an item of a list that is new.

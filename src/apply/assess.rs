@@ -14,13 +14,13 @@ use crate::diff::{ObjectDiff, object_diff};
 use crate::error::Error;
 use crate::manifest::ObjectId;
 use crate::ownership::{
-    Digest, FieldPath, Judgement, Key, OUR_PREFIX, Policy, Stop, entries, helm_release, judge,
-    keep, keep_selector, leave_out, left_to_others, live_digest, manifest_digest, omit, our_entry,
-    remove_path,
+    Digest, FieldPath, Judgement, Key, OUR_PREFIX, Policy, Stop, emptied, entries, helm_release,
+    judge, keep, keep_selector, leave_out, left_to_others, live_digest, manifest_digest, omit,
+    our_entry, remove_path,
 };
 use crate::plan::{
     Action, Basis, CONFIG_HASH, Handling, ObjectPlan, Ownership, Prepared, Unverified, anew,
-    config_hash, moves_traffic, pod_template, referenced_configs, set_config_hash,
+    config_hash, is_built_in, moves_traffic, pod_template, referenced_configs, set_config_hash,
 };
 
 /// What all objects of a target are judged against.
@@ -217,6 +217,9 @@ impl Scene {
         if let Some(own) = our_entry(live, &self.job.names.manager) {
             let given_up = plan.leaves.iter().filter_map(|path| own.fields.spelled(path));
             plan.ownership.relinquish = given_up.collect();
+            if !is_built_in(&plan.gvk.group) {
+                plan.ownership.emptied = emptied(&plan.manifest, &own.fields);
+            }
         }
         if !self.options.verify
             && let Some(settled) = self.settled_before(&plan, live, &judged)

@@ -225,7 +225,16 @@ async fn run(
     });
     let superseded = record.active.filter(|old| *old != summary.number);
     record.note(summary.clone());
-    let version = job.store.write_record(&record, version.as_ref()).await?;
+    let version = match job.store.write_record(&record, version.as_ref()).await {
+        Ok(version) => version,
+        Err(error) => {
+            // What stopped the writes is the reason; that the record cannot say so comes after it.
+            progress.errors.push(error);
+            let first = progress.errors.remove(0);
+            applied.errors.append(&mut progress.errors);
+            return Err(first);
+        }
+    };
     tidy(job, &record, &summary, superseded).await;
     if !progress.errors.is_empty() {
         let first = progress.errors.remove(0);

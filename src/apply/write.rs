@@ -18,7 +18,9 @@ use crate::error::{Error, Exit};
 use crate::event::{EventKind, Verb};
 use crate::health::Own;
 use crate::manifest::ObjectId;
-use crate::ownership::{Digest, FieldPath, entries, live_digest, our_entry, relinquish, take};
+use crate::ownership::{
+    Digest, FieldPath, entries, live_digest, our_entry, relinquish, remove_path, take, take_items,
+};
 use crate::plan::{Action, Handling, ObjectPlan, reaches};
 
 /// How often an object is planned again when its live state keeps moving under the write.
@@ -260,13 +262,24 @@ async fn attempt(
     let mut version = plan.basis.resource_version.clone();
     let ownership = &plan.ownership;
     let takes = !ownership.take.is_empty() || !ownership.marks.is_empty();
-    if takes || !ownership.relinquish.is_empty() {
+    let items = !ownership.rekeyed.is_empty();
+    if takes || items || !ownership.relinquish.is_empty() {
         let Some(live) = job.get(resource, id).await? else { return Ok(None) };
         if version_of(&live) != version {
             return Ok(None);
         }
         let Some(live) = own(job, plan, resource, live).await? else { return Ok(None) };
         version = version_of(&live);
+    }
+    if !ownership.emptied.is_empty() {
+        // Left out once, which removes what is in them; sent as they are they would be refused.
+        let mut without = plan.clone();
+        for path in &ownership.emptied {
+            remove_path(&mut without.manifest, path);
+        }
+        let sent = send(job, &without, resource, version).await?;
+        let Some(sent) = sent else { return Ok(None) };
+        version = version_of(&sent.object);
     }
     let Some(applied) = send(job, plan, resource, version).await? else { return Ok(None) };
     let answer = own_the_rest(job, plan, resource, applied.object).await?;
@@ -289,13 +302,14 @@ async fn own(
 ) -> Result<Option<Value>, Error> {
     let id = &plan.id;
     let manager = job.names.manager.as_str();
-    let patches: [&dyn Fn(&Value) -> Option<Value>; 2] = [
+    let patches: [&dyn Fn(&Value) -> Option<Value>; 3] = [
         &|live| {
             let marks = plan.ownership.marks.iter().filter(|mark| mark.get(live).is_some());
             let marks: Vec<FieldPath> = marks.cloned().collect();
             take(live, &to_take(plan, live), &marks, manager, &now(job))
         },
         &|live| relinquish(live, &plan.ownership.relinquish, manager),
+        &|live| take_items(live, &plan.ownership.rekeyed, manager),
     ];
     for patch in patches {
         let Some(patch) = patch(&live) else { continue };

@@ -9,6 +9,7 @@
 //! - [`left_to_others`], [`omit`], [`keep_selector`]: what of a manifest gives way to live.
 //! - [`autoscaled`]: whose replicas are not ours.
 //! - [`leave_out`], [`keep`]: fields that are left to others although the manifest has them.
+//! - [`emptied`], [`rekeyed`]: edits that an apply cannot take as they are.
 //! - [`take`], [`relinquish`], [`predict_take`]: the patches, and what a take will remove.
 
 mod digest;
@@ -24,6 +25,7 @@ mod marks;
 mod patch;
 mod path;
 mod policy;
+mod rekeyed;
 mod replicas;
 mod selector;
 
@@ -39,6 +41,7 @@ pub use marks::{Deployer, deployer_of, helm_release};
 pub use patch::{predict_take, relinquish, take};
 pub use path::{FieldPath, Literal, Segment, remove_path};
 pub use policy::{Choice, Names, Policy};
+pub use rekeyed::{Rekeyed, emptied, rekeyed, take_items, with_new_items, without_new_items};
 pub use replicas::autoscaled;
 pub use selector::keep_selector;
 

@@ -108,7 +108,7 @@ pub fn relinquish(live: &Value, paths: &[FieldPath], ours: &str) -> Option<Value
     patch(live, &all)
 }
 
-fn patch(live: &Value, managed_fields: &[Value]) -> Option<Value> {
+pub(super) fn patch(live: &Value, managed_fields: &[Value]) -> Option<Value> {
     let version = live["metadata"]["resourceVersion"].as_str()?;
     Some(json!([
         {"op": "replace", "path": "/metadata/managedFields", "value": managed_fields},

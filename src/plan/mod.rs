@@ -21,7 +21,7 @@ pub use helm_release::{
     HelmContent, RETIRED, helm_content, helm_selector, hide_from_helm, newest_revision,
 };
 pub use order::{override_of, rank};
-pub use prepare::{Definitions, Prepared, prepare};
+pub use prepare::{Definitions, Prepared, is_built_in, prepare};
 pub use prune::{
     Besides, Candidate, Condemned, Found, Objection, Prune, PruneOptions, Rules, Sweep, namespace,
     prune, successor, sweep,

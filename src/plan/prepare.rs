@@ -100,7 +100,7 @@ pub fn prepare(
 }
 
 /// Whether a group belongs to Kubernetes itself.
-fn is_built_in(group: &str) -> bool {
+pub fn is_built_in(group: &str) -> bool {
     !group.contains('.')
         || group.ends_with(".k8s.io") && !group.ends_with(".x-k8s.io") && {
             // Gateway API is a definition in spite of its group.

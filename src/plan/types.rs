@@ -8,7 +8,7 @@ use crate::config::TargetName;
 use crate::diff::ObjectDiff;
 use crate::error::{Error, Exit};
 use crate::manifest::{Gvk, ObjectId, Origin};
-use crate::ownership::{Deployer, Digest, FieldPath, Revert, Stop};
+use crate::ownership::{Deployer, Digest, FieldPath, Rekeyed, Revert, Stop};
 use crate::render::{ChartUsed, Hook, ToolUsed};
 
 use super::handling::Handling;
@@ -156,6 +156,10 @@ pub struct Ownership {
     pub reverts: Vec<Revert>,
     /// Fields of ours that are given up before the apply that omits them.
     pub relinquish: Vec<FieldPath>,
+    /// Maps of a custom resource that become empty: left out once before they are sent (A1.9).
+    pub emptied: Vec<FieldPath>,
+    /// Items of lists whose keys hands have changed: they become ours, so that they go (A1.10).
+    pub rekeyed: Vec<Rekeyed>,
     /// Send the apply with force: every conflict is of a kind that the table lets us win.
     pub force: bool,
     /// The deployers that the object is taken over from.

@@ -66,13 +66,33 @@ impl Admission {
     /// # Panics
     /// If it cannot be started, or is not asked.
     pub fn start(cluster: &Cluster, namespace: &str, verdict: Verdict) -> Admission {
-        match Admission::try_start(cluster, namespace, verdict) {
+        Admission::start_with(cluster, namespace, verdict, "Fail", 5)
+    }
+
+    /// The same with a failure policy, `Fail` or `Ignore`, and a timeout in seconds.
+    ///
+    /// # Panics
+    /// If it cannot be started, or is not asked.
+    pub fn start_with(
+        cluster: &Cluster,
+        namespace: &str,
+        verdict: Verdict,
+        policy: &str,
+        timeout: u32,
+    ) -> Admission {
+        match Admission::try_start(cluster, namespace, verdict, policy, timeout) {
             Ok(admission) => admission,
             Err(e) => panic!("{}: no admission webhook: {e}", cluster.name()),
         }
     }
 
-    fn try_start(cluster: &Cluster, namespace: &str, verdict: Verdict) -> Result<Admission> {
+    fn try_start(
+        cluster: &Cluster,
+        namespace: &str,
+        verdict: Verdict,
+        policy: &str,
+        timeout: u32,
+    ) -> Result<Admission> {
         let runtime = runtime()?;
         let acceptor = TlsAcceptor::from(Arc::new(server_tls(cluster)?));
         let socket =
@@ -107,9 +127,9 @@ impl Admission {
                     "scope": "Namespaced",
                 }],
                 "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
-                "failurePolicy": "Fail",
+                "failurePolicy": policy,
                 "sideEffects": "None",
-                "timeoutSeconds": 5,
+                "timeoutSeconds": timeout,
                 "admissionReviewVersions": ["v1"],
             }],
         });

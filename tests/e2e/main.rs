@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are not in a `#[test]`")]
 #![expect(clippy::print_stderr, reason = "what a long test tried is part of what it tells")]
 
+mod admission;
 mod adopt;
 mod annotations;
 mod apply;
@@ -33,6 +34,7 @@ mod pipes;
 mod preview;
 mod prune;
 mod refusals;
+mod refused;
 mod rollback;
 mod secrets;
 mod slow;

@@ -189,3 +189,73 @@ fn configuration_that_changes_at_first_contact_restarts_pods() {
     assert_ne!(uids(&world), pods);
     world.ok(0, &["diff", "--verify"]);
 }
+
+/// A port that a hand has renumbered is put back: the manifest's own beside it would be a duplicate.
+#[test]
+fn a_key_that_a_hand_changed_goes_back() {
+    let world = World::new("rekeyed");
+    world.plain(&["us-east"]);
+    let service = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{name: web}}\nspec:\n  selector: {{app: web}}\n  \
+             ports: [{{name: {name}, port: 53}}, {{name: other, port: 80}}]\n"
+        )
+    };
+    world.write("k8s/web.yaml", &service("t"));
+    world.ok(0, &["apply", "-y"]);
+    world.kubectl(
+        "us-east",
+        &["annotate", "service/web", "note=hand", "--field-manager=kubectl-edit"],
+    );
+    let port = r#"[{"op":"replace","path":"/spec/ports/0/port","value":54}]"#;
+    world.kubectl(
+        "us-east",
+        &["patch", "service/web", "--type=json", "-p", port, "--field-manager=kubectl-edit"],
+    );
+    let plan = world.ok(0, &["plan"]);
+    plan.says("reverts kubectl-edit").says("port=54").hides("Duplicate");
+    world.ok(0, &["apply", "-y"]);
+    let live = world.live("us-east", "service", "web");
+    let ports: Vec<&Value> =
+        live["spec"]["ports"].as_array().unwrap().iter().map(|p| &p["port"]).collect();
+    assert_eq!(ports.len(), 2, "{ports:?}");
+    assert!(ports.contains(&&serde_json::json!(53)) && ports.contains(&&serde_json::json!(80)));
+    assert_eq!(live["metadata"]["annotations"]["note"], "hand", "the hand's other fields stay");
+    world.ok(0, &["diff"]);
+    world.ok(0, &["diff", "--verify"]);
+}
+
+/// A map of a custom resource that becomes empty is empty, not refused.
+#[test]
+fn a_map_that_becomes_empty() {
+    let world = World::new("emptied");
+    world.plain(&["us-east"]);
+    let group = format!("{}.example.com", world.namespace.name());
+    let definition = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: boxes.{group}}}\n\
+         spec:\n  group: {group}\n  scope: Namespaced\n  names: {{plural: boxes, singular: box, kind: Box, listKind: BoxList}}\n  \
+         versions:\n  - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema:\n        type: object\n        \
+         properties:\n          spec:\n            type: object\n            properties:\n              \
+         m: {{type: object, additionalProperties: {{type: string}}}}\n              other: {{type: string}}\n"
+    );
+    world.kubectl_apply("us-east", &definition);
+    let crd = format!("crd/boxes.{group}");
+    world.kubectl("us-east", &["wait", "--for=condition=Established", &crd, "--timeout=30s"]);
+    let object = |m: &str| {
+        format!(
+            "apiVersion: {group}/v1\nkind: Box\nmetadata: {{name: web}}\nspec: {{other: a, m: {m}}}\n"
+        )
+    };
+    world.write("k8s/web.yaml", &object("{k: v, l: w}"));
+    world.ok(0, &["apply", "-y"]);
+    world.write("k8s/web.yaml", &object("{}"));
+    let plan = world.ok(0, &["plan"]);
+    plan.says(".spec.m").hides("must be of type");
+    world.ok(0, &["apply", "-y"]).says("1 configured");
+    let path = format!("/apis/{group}/v1/namespaces/{}/boxes/web", world.namespace.name());
+    let live = world.cluster("us-east").get(&path);
+    assert_eq!(live["spec"], serde_json::json!({"other": "a", "m": {}}));
+    world.ok(0, &["diff"]);
+    world.ok(0, &["diff", "--verify"]);
+    world.kubectl("us-east", &["delete", &crd]);
+}
