@@ -37,6 +37,9 @@ _mcd() {
             mcd,history)
                 cmd="mcd__subcmd__history"
                 ;;
+            mcd,init)
+                cmd="mcd__subcmd__init"
+                ;;
             mcd,man)
                 cmd="mcd__subcmd__man"
                 ;;
@@ -80,7 +83,7 @@ _mcd() {
 
     case "${cmd}" in
         mcd)
-            opts="-q -v -h -V --color --quiet --verbose --log-file --help --version targets validate render diff plan apply adopt rollback delete status history doctor unlock schema completions man reference version"
+            opts="-q -v -h -V --color --quiet --verbose --log-file --help --version init targets validate render diff plan apply adopt rollback delete status history doctor unlock schema completions man reference version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -795,6 +798,52 @@ _mcd() {
                     return 0
                     ;;
                 --concurrency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --log-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mcd__subcmd__init)
+            opts="-n -y -q -v -h --name --namespace --context --fleet --kubeconfig --force --yes --color --quiet --verbose --log-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fleet)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

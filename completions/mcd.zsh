@@ -36,7 +36,31 @@ never\:"Never"))' \
         (( CURRENT += 1 ))
         curcontext="${curcontext%:*:*}:mcd-command-$line[1]:"
         case $line[1] in
-            (targets)
+            (init)
+_arguments "${_arguments_options[@]}" : \
+'--name=[The application'\''s name; default\: that of the folder]:NAME:_default' \
+'-n+[The namespace to deploy to; default\: the application'\''s name]:NAMESPACE:_default' \
+'--namespace=[The namespace to deploy to; default\: the application'\''s name]:NAMESPACE:_default' \
+'*--context=[Contexts of the kubeconfig that become clusters; globs work, and the flag may be repeated. Default\: all]:CONTEXT:_default' \
+'--fleet=[The fleet file to write; one that is there is used as it is]:FILE:_files' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--force[Write over files that are there]' \
+'-y[Don'\''t ask before all contexts are taken]' \
+'--yes[Don'\''t ask before all contexts are taken]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'::path -- What to render\: a folder with a kustomization, a chart or manifests, or a manifest; default\: what is found in this folder and below:_files' \
+&& ret=0
+;;
+(targets)
 _arguments "${_arguments_options[@]}" : \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
@@ -734,6 +758,7 @@ esac
 (( $+functions[_mcd_commands] )) ||
 _mcd_commands() {
     local commands; commands=(
+'init:Write a fleet and an application file from the kubeconfig and what lies in this folder' \
 'targets:List the resolved targets\: cluster, context, namespace, labels, tool' \
 'validate:Check files, rendering and manifests without a cluster' \
 'render:Write each target'\''s manifests to stdout or a folder' \
@@ -796,6 +821,11 @@ _mcd__subcmd__history_commands() {
 _mcd__subcmd__history__subcmd__show_commands() {
     local commands; commands=()
     _describe -t commands 'mcd history show commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__init_commands] )) ||
+_mcd__subcmd__init_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd init commands' commands "$@"
 }
 (( $+functions[_mcd__subcmd__man_commands] )) ||
 _mcd__subcmd__man_commands() {
