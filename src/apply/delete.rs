@@ -8,8 +8,9 @@ use super::job::Job;
 use super::prune::{Known, candidates, rules};
 use super::remove::remove;
 use crate::cluster::Deleted;
-use crate::cluster::state::lease::Fence;
-use crate::cluster::state::{Record, ResourceVersion};
+use crate::cluster::state::lease::{self, Fence};
+use crate::cluster::state::release::Head;
+use crate::cluster::state::{Record, ReleaseState, ResourceVersion};
 use crate::error::{Error, Exit};
 use crate::event::Phase;
 use crate::manifest::ObjectId;
@@ -69,7 +70,7 @@ pub async fn delete(
     options: &DeleteOptions,
 ) -> (BTreeMap<ObjectId, Deleted>, Result<(), Error>) {
     let mut done = BTreeMap::new();
-    let Some(record) = &deletion.record else { return (done, Ok(())) };
+    let Some(record) = &deletion.record else { return (done, clear(job).await) };
     let guard = match job.lock().await {
         Ok(guard) => guard,
         Err(error) => return (done, Err(error)),
@@ -83,6 +84,24 @@ pub async fn delete(
     }
     let ended = if all && result.is_ok() { guard.remove().await } else { guard.release().await };
     (done, result.and(ended))
+}
+
+/// Removes what a run left behind that died when the record was gone already, or not there yet:
+/// then nothing else is there. Releases that were applied belong to a record that someone removed,
+/// and stay.
+async fn clear(job: &Job) -> Result<(), Error> {
+    if lease::look(&job.cluster, &job.names).await?.is_none() {
+        return Ok(());
+    }
+    let guard = job.lock().await?;
+    let releases = job.store.releases().await?;
+    let staged = |head: &Head| head.summary.state == ReleaseState::Staged;
+    let never_applied = releases.iter().all(|release| release.head.as_ref().is_none_or(staged));
+    if never_applied && job.store.record().await?.is_none() {
+        job.store.remove().await?;
+        return guard.remove().await;
+    }
+    guard.release().await
 }
 
 async fn delete_locked(

@@ -170,10 +170,10 @@ async fn carry_out(
         Ok(parts) => parts,
         Err(error) => return (failed(target, std::slice::from_ref(error)), error.exit()),
     };
-    if deletion.record.is_none() {
+    let (done, result) = delete(job, deletion, options).await;
+    if deletion.record.is_none() && result.is_ok() {
         return (nothing(target), Exit::Ok);
     }
-    let (done, result) = delete(job, deletion, options).await;
     let ok = result.is_ok();
     let message = match &result {
         Ok(()) => "deleted".to_owned(),

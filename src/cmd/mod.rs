@@ -18,6 +18,7 @@ mod external;
 mod generate;
 mod history;
 mod init;
+mod orphans;
 mod plan;
 mod release;
 mod render;

@@ -6,6 +6,7 @@ use super::Outcome;
 use super::args::{
     BesidesArgs, ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs,
 };
+use super::orphans::orphans;
 use super::session::Session;
 use crate::apply::{Adopt, Observed, PlanOptions};
 use crate::error::{Error, Exit};
@@ -97,14 +98,18 @@ pub(crate) async fn run(args: &PlanArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
     let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?;
     session.check_contexts()?;
     let options = args.planning.options();
-    let planned = session
-        .each(|target| async { session.observe(target, options).await.map(|(_, _, o)| o) })
-        .await;
+    let (planned, orphans) = tokio::join!(
+        session.each(|target| async { session.observe(target, options).await.map(|(_, _, o)| o) }),
+        orphans(&session, &args.project),
+    );
     session.settle().await;
     let results: Vec<_> = planned.iter().map(|(t, r)| (t.as_ref(), r.as_ref())).collect();
     let counting = TargetPlan::problems;
-    let report = report(&session, "mcd.dev/plan/v1", &results, counting, args.detailed_exitcode);
+    let mut report =
+        report(&session, "mcd.dev/plan/v1", &results, counting, args.detailed_exitcode);
+    report.targets.extend(orphans.planned());
     show(&report, args.output.output, global.verbose > 0, ui)?;
+    orphans.say(ui);
     let exit = exit(&session, &results, counting, args.detailed_exitcode);
     // A tenth of a plan's own time would go into taking this apart just before the process ends.
     std::mem::forget(planned);

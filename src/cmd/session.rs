@@ -91,7 +91,11 @@ pub(crate) fn project(
     let resolver = if renders { resolver } else { resolver.places() };
     let project = resolver.load(&args.file, args.fleet.clone(), &args.vars)?;
     let selector = args.selector.as_deref().map(Selector::parse).transpose()?;
-    let targets = project.narrow(&args.targets, selector.as_ref())?;
+    let targets = if renders {
+        project.narrow(&args.targets, selector.as_ref())?
+    } else {
+        project.narrow_to_state(&args.targets, selector.as_ref())?
+    };
     Ok((project, targets))
 }
 
@@ -209,9 +213,20 @@ impl Session {
         Ok(job)
     }
 
+    /// As [`Session::job`], for a cluster that is no target of this run: nothing of it is shown.
+    pub(crate) async fn quiet_job(&self, target: &Arc<Target>) -> Result<Job> {
+        let (unheard, _) = Events::channel();
+        let job = self.connect_as(target, unheard).await?;
+        job.cluster.check_identity(&target.cluster).await?;
+        Ok(job)
+    }
+
     /// Connects to a target's cluster, whichever it is.
     pub(crate) async fn connect(&self, target: &Arc<Target>) -> Result<Job> {
-        let events = self.events.of(&target.name);
+        self.connect_as(target, self.events.of(&target.name)).await
+    }
+
+    async fn connect_as(&self, target: &Arc<Target>, events: Events) -> Result<Job> {
         events.phase(Phase::Connecting);
         let cluster = Cluster::connect(
             &target.name,

@@ -5,6 +5,7 @@ use clap::Args;
 use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, OutputArgs, ProjectArgs, duration};
 use super::deploy::{base, describe, failed, show};
+use super::orphans::orphans;
 use super::session::Session;
 use super::watch::watch;
 use crate::apply::{Standing, standing, standing_closer};
@@ -47,17 +48,16 @@ pub(crate) async fn run(args: &StatusArgs, _global: &GlobalArgs, ui: &Ui) -> Out
     if args.watch {
         return watch(&session, args.output.output, ui).await;
     }
-    let results = session
-        .each(|target| async {
-            let target = target;
-            let job = session.job(&target).await?;
-            if args.tree {
-                standing_closer(&job, patience).await
-            } else {
-                standing(&job, patience).await
-            }
-        })
-        .await;
+    let looks = session.each(|target| async {
+        let target = target;
+        let job = session.job(&target).await?;
+        if args.tree {
+            standing_closer(&job, patience).await
+        } else {
+            standing(&job, patience).await
+        }
+    });
+    let (results, orphans) = tokio::join!(looks, orphans(&session, &args.project));
     session.settle().await;
     let mut exit = session.interrupted().unwrap_or(Exit::Ok);
     let targets: Vec<TargetReport> = results
@@ -76,10 +76,11 @@ pub(crate) async fn run(args: &StatusArgs, _global: &GlobalArgs, ui: &Ui) -> Out
     let report = RunReport {
         schema: "mcd.dev/status/v1".to_owned(),
         application: session.project.app.to_string(),
-        targets,
+        targets: targets.into_iter().chain(orphans.standing()).collect(),
         exit_code: exit.code(),
     };
     show(&report, args.output.output, ui)?;
+    orphans.say(ui);
     Ok(exit)
 }
 

@@ -20,6 +20,9 @@ pub struct Project {
     pub clusters: Vec<ClusterSpec>,
     /// The targets that `select` selects, in the order of the fleet; at least one.
     pub targets: Vec<Target>,
+    /// The clusters that it does not select, as far as their places can be told: what an earlier
+    /// selection left may be there. They have no settings of rendering.
+    pub others: Vec<Target>,
     /// What is probably wrong.
     pub warnings: Vec<Error>,
 }
@@ -87,11 +90,43 @@ impl Project {
         }
     }
 
+    /// As [`Project::narrow`], and a cluster that `-t` names is chosen also when it is not selected
+    /// any more: what was applied to it is found by its state. Globs choose only what is selected.
+    ///
+    /// # Errors
+    /// Exit 3, as there.
+    pub fn narrow_to_state(
+        &self,
+        names: &[String],
+        selector: Option<&Selector>,
+    ) -> Result<Vec<Target>> {
+        let other = |name: &String| self.others.iter().find(|o| o.name.as_str() == name);
+        let (left, selected): (Vec<_>, Vec<_>) =
+            names.iter().cloned().partition(|name| other(name).is_some());
+        if left.is_empty() {
+            return self.narrow(names, selector);
+        }
+        let mut targets: Vec<Target> = self
+            .others
+            .iter()
+            .filter(|o| left.iter().any(|name| o.name.as_str() == name))
+            .filter(|o| selector.is_none_or(|selector| selector.matches(*o)))
+            .cloned()
+            .collect();
+        if !selected.is_empty() {
+            targets.extend(self.narrow(&selected, selector)?);
+        }
+        let place = |target: &Target| self.clusters.iter().position(|c| c.name == target.name);
+        targets.sort_by_key(place);
+        Ok(targets)
+    }
+
     fn no_target(&self, name: &str) -> Error {
         let excluded = self.clusters.iter().any(|cluster| cluster.name.as_str() == name);
         if excluded {
             return Error::config(format!("the cluster `{name}` is no target of `{}`", self.app))
-                .hint("the `select` of the application does not select it");
+                .hint("the `select` of the application does not select it")
+                .hint(format!("`mcd delete -t {name}` removes what was applied there before"));
         }
         unknown_name("target", name, &self.targets)
     }

@@ -115,6 +115,7 @@ impl<'a> Resolver<'a> {
             expressions: Expressions::default(),
         };
         let (targets, warnings) = application.targets()?;
+        let others = application.others();
         let Application { file, root, fleet, .. } = application;
         Ok(Project {
             app: AppName::new(file.metadata.name),
@@ -122,6 +123,7 @@ impl<'a> Resolver<'a> {
             root: root.path,
             clusters: fleet.clusters.into_iter().map(|cluster| cluster.spec).collect(),
             targets,
+            others,
             warnings,
         })
     }
@@ -231,7 +233,7 @@ impl Application<'_> {
         }
         let (mut targets, mut failed) = (Vec::new(), Vec::new());
         for cluster in &selected {
-            match self.target(cluster) {
+            match self.target(cluster, self.places_only) {
                 Ok(target) => targets.push(target),
                 Err(found) => {
                     failed.extend(found.into_iter().map(|error| (&cluster.spec.name, error)));
@@ -297,19 +299,23 @@ impl Application<'_> {
         self.file.overrides.iter().enumerate().filter(|(_, o)| o.select.matches(cluster))
     }
 
-    fn target(&self, cluster: &Cluster) -> Result<Target, Vec<Error>> {
+    /// The clusters that are not selected. One whose place cannot be told has none.
+    fn others(&self) -> Vec<Target> {
+        let others = self.fleet.clusters.iter().filter(|c| !self.file.select.matches(*c));
+        others.filter_map(|cluster| self.target(cluster, true).ok()).collect()
+    }
+
+    fn target(&self, cluster: &Cluster, places_only: bool) -> Result<Target, Vec<Error>> {
         let applied: Vec<_> = self.overrides(cluster).map(|(i, o)| (i, &o.vars)).collect();
         let (vars, mut errors) = vars::resolve(&self.node, &self.file.vars, &applied, self.given);
-        if !self.places_only {
+        if !places_only {
             errors.extend(vars::missing(&self.node, &self.file.vars, &vars));
         }
         if !errors.is_empty() {
             return Err(errors);
         }
         let mut node = self.merged(cluster);
-        if self.places_only
-            && let Some(map) = node.as_map_mut()
-        {
+        if places_only && let Some(map) = node.as_map_mut() {
             map.retain(|key, _| KEPT.contains(&key.as_str()));
         }
         self.resolve_templates(cluster, &vars, &mut node, &mut errors);

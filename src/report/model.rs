@@ -39,8 +39,9 @@ pub struct TargetPlanReport {
     pub context: String,
     /// The namespace of objects that name none.
     pub namespace: String,
-    /// `changes`, `unchanged`, `blocked` (someone has to decide), `refused` (by the server), or
-    /// `failed` (not rendered, not reached, not read).
+    /// `changes`, `unchanged`, `blocked` (someone has to decide), `refused` (by the server),
+    /// `failed` (not rendered, not reached, not read), or `orphaned` (there, and not selected any
+    /// more).
     pub state: String,
     /// The tool that rendered; none for plain manifests.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -563,6 +564,8 @@ pub enum TargetState {
     Deleted,
     /// The application would be deleted (`delete --dry-run`).
     ToDelete,
+    /// The application is there, and does not select the cluster any more.
+    Orphaned,
     /// Health is not known.
     #[default]
     Unknown,
@@ -584,6 +587,7 @@ impl TargetState {
             TargetState::NotDeployed => "NotDeployed",
             TargetState::Deleted => "Deleted",
             TargetState::ToDelete => "ToDelete",
+            TargetState::Orphaned => "Orphaned",
             TargetState::Unknown => "Unknown",
         }
     }

@@ -58,7 +58,8 @@ fn table(report: &PlanReport, look: Look) -> String {
     let mut table = Table::new(headers);
     for target in &report.targets {
         let counts = &target.counts;
-        let count = |n: usize| if target.state == "failed" { "-".into() } else { n.to_string() };
+        let planned = !["failed", "orphaned"].contains(&target.state.as_str());
+        let count = |n: usize| if planned { n.to_string() } else { "-".into() };
         let mut row = vec![
             Cell::styled(target.target.clone(), Role::Bold),
             Cell::from(target.namespace.clone()),
@@ -91,7 +92,7 @@ fn state(target: &TargetPlanReport) -> Cell {
     match target.state.as_str() {
         "unchanged" if target.unfinished.is_none() => Cell::from("no changes"),
         "unchanged" => Cell::styled("unfinished", Role::Warn),
-        "blocked" => Cell::styled("blocked", Role::Warn),
+        state @ ("blocked" | "orphaned") => Cell::styled(state, Role::Warn),
         "failed" if target.errors.iter().any(|e| e.exit_code == unreachable) => {
             Cell::styled("unreachable", Role::Fail)
         }
@@ -308,7 +309,8 @@ fn summary(report: &PlanReport) -> String {
         parts.push(format!("{} blocked", counts.conflicts + counts.refused));
     }
     let failed = report.targets.iter().filter(|t| t.state == "failed").count();
-    let planned = report.targets.len() - failed;
+    let orphaned = report.targets.iter().filter(|t| t.state == "orphaned").count();
+    let planned = report.targets.len() - failed - orphaned;
     let sum = format!("{} in {}.", parts.join(", "), plural(planned, "target"));
     match (planned, failed) {
         (_, 0) => format!("Plan: {sum}"),

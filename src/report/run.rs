@@ -100,6 +100,7 @@ fn mark(state: TargetState) -> (&'static str, Role) {
         TargetState::Progressing => ("◌", Role::Warn),
         TargetState::Paused
         | TargetState::Blocked
+        | TargetState::Orphaned
         | TargetState::Unknown
         | TargetState::ToDelete => ("!", Role::Warn),
         TargetState::Failed | TargetState::Unreachable | TargetState::Interrupted => {

@@ -79,33 +79,59 @@ impl Place {
             // further, until one ends before its turn came.
             for n in 1.. {
                 prepare(self);
-                self.proxy.clear_log();
-                let switch = KillSwitch::at_write(n, when);
-                self.proxy.attach(&switch);
-                let child = self.world.start(self.args);
-                switch.target(&child);
-                let run = Run::of(child.wait_with_output().unwrap());
-                let writes = self.proxy.writes();
-                let told = format!("{when:?} write {n} of {writes:?}");
-                self.proxy.heal();
-                if run.code == 0 {
-                    assert!(writes.len() < n && !switch.fired(), "not killed {told}\n{run}");
-                    assert!(n > 6, "lease, key or record, release, objects: {told}");
+                if !self.is_killed(n, when) {
+                    assert!(n > 6, "lease, key or record, release, objects");
                     self.is_clean(When::After, true);
                     check(self);
                     break;
                 }
-                assert_eq!(run.code, 137, "not killed {told}\n{run}");
-                wait_for(&told, Duration::from_secs(5), || {
-                    if switch.fired() { Ok(()) } else { Err("not fired".to_owned()) }
-                });
-
                 self.elsewhere(0, self.args).says("Healthy");
                 self.is_clean(when, false);
                 check(self);
                 self.points += 1;
             }
         }
+    }
+
+    /// The same for a command that leaves nothing: `check` says what must be true after the
+    /// second run.
+    fn until_nothing_is_left(&mut self, prepare: impl Fn(&Self), check: impl Fn(&Self)) {
+        for when in BOTH {
+            for n in 1.. {
+                prepare(self);
+                let killed = self.is_killed(n, when);
+                if !killed {
+                    assert!(n > 6, "lease, objects, release, key, record");
+                    check(self);
+                    break;
+                }
+                self.elsewhere(0, self.args);
+                check(self);
+                self.points += 1;
+            }
+        }
+    }
+
+    /// Runs the command and kills it at its n-th write. False: it ended before.
+    fn is_killed(&self, n: usize, when: When) -> bool {
+        self.proxy.clear_log();
+        let switch = KillSwitch::at_write(n, when);
+        self.proxy.attach(&switch);
+        let child = self.world.start(self.args);
+        switch.target(&child);
+        let run = Run::of(child.wait_with_output().unwrap());
+        let writes = self.proxy.writes();
+        let told = format!("{when:?} write {n} of {writes:?}");
+        self.proxy.heal();
+        if run.code == 0 {
+            assert!(writes.len() < n && !switch.fired(), "not killed {told}\n{run}");
+            return false;
+        }
+        assert_eq!(run.code, 137, "not killed {told}\n{run}");
+        wait_for(&told, Duration::from_secs(5), || {
+            if switch.fired() { Ok(()) } else { Err("not fired".to_owned()) }
+        });
+        true
     }
 
     /// What must hold whatever was applied and whenever it was killed.
@@ -388,4 +414,57 @@ fn a_rollback_that_was_killed_is_taken_up_again() {
     place.is_clean(When::After, true);
     let live = place.owned("/apis/apps/v1", "deployments", "web");
     assert_eq!(live["spec"]["template"]["spec"]["containers"][0]["image"], "web:1");
+}
+
+#[test]
+fn a_prune_killed_at_every_write_is_finished_by_the_next() {
+    let mut place = Place::new("crash-prune");
+    let map = |name: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: b}}\n"
+        )
+    };
+    let old = web("web:1") + SECRET + &map("old-a") + &map("old-b");
+    let prepare = |place: &Place| {
+        place.manifests(&old);
+        place.elsewhere(0, &["apply", "-y"]);
+        place.manifests(&web("web:1"));
+    };
+    place.world.kubectl("us-east", &["create", "configmap", "bystander"]);
+    place.at_every_write(&BOTH, prepare, |place| {
+        let maps = place.state("/api/v1", "configmaps");
+        let maps: Vec<&str> = maps.iter().filter_map(|c| c["metadata"]["name"].as_str()).collect();
+        assert_eq!(maps, ["bystander", "kube-root-ca.crt", "web"]);
+        assert!(!place.world.exists("us-east", "secret", "web"));
+        place.owned("/apis/apps/v1", "deployments", "web");
+        let plan = place.elsewhere(0, &["plan", "-o", "json"]).json();
+        let target = &plan["targets"][0];
+        assert_eq!(
+            (&target["left"], &target["unfinished"]),
+            (&serde_json::json!([]), &Value::Null)
+        );
+    });
+    place.delete();
+}
+
+#[test]
+fn a_delete_killed_at_every_write_is_finished_by_the_next() {
+    let mut place = Place::new("crash-delete");
+    place.args = &["delete", "-y"];
+    place.manifests(&(web("web:1") + SECRET));
+    place.world.kubectl("us-east", &["create", "configmap", "bystander"]);
+    let prepare = |place: &Place| {
+        place.elsewhere(0, &["apply", "-y"]);
+    };
+    place.until_nothing_is_left(prepare, |place| {
+        let names = |api: &str, plural: &str| -> Vec<String> {
+            let items = place.state(api, plural);
+            items.iter().map(|o| o["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(names("/apis/apps/v1", "deployments"), [""; 0]);
+        assert_eq!(names("/api/v1", "services"), [""; 0]);
+        assert_eq!(names("/api/v1", "secrets"), [""; 0], "no state is left");
+        assert_eq!(names("/apis/coordination.k8s.io/v1", "leases"), [""; 0]);
+        assert_eq!(names("/api/v1", "configmaps"), ["bystander", "kube-root-ca.crt"]);
+    });
 }
