@@ -248,11 +248,11 @@ fn field(change: &Change, view: View<'_>, look: Look, text: &mut String) {
             if before.contains('\n') || after.contains('\n') =>
         {
             line(Role::Bold, &path);
-            for changed in inner(before, after, view.context) {
-                match changed.chars().next() {
-                    Some('+') => line(Role::Add, &changed),
-                    Some('-') => line(Role::Remove, &changed),
-                    _ => line(Role::Dim, &changed),
+            for DiffLine { kind, text } in inner(before, after, view.context) {
+                match kind {
+                    LineKind::Add => line(Role::Add, &text),
+                    LineKind::Remove => line(Role::Remove, &text),
+                    LineKind::Header | LineKind::Hunk | LineKind::Context => line(Role::Dim, &text),
                 }
             }
         }
@@ -313,22 +313,24 @@ fn small(value: &Value) -> Option<String> {
 }
 
 /// The lines of a text that differ, with those around them.
-fn inner(before: &str, after: &str, context: usize) -> Vec<String> {
+fn inner(before: &str, after: &str, context: usize) -> Vec<DiffLine> {
     let diff = TextDiff::from_lines(before, after);
     let mut lines = Vec::new();
     for (nth, hunk) in diff.unified_diff().context_radius(context).iter_hunks().enumerate() {
         if nth > 0 {
-            lines.push("  …".to_owned());
+            lines.push(DiffLine { kind: LineKind::Hunk, text: "  …".to_owned() });
         }
         for change in hunk.iter_changes() {
-            let mark = match change.tag() {
-                ChangeTag::Equal => ' ',
-                ChangeTag::Insert => '+',
-                ChangeTag::Delete => '-',
+            let (kind, mark) = match change.tag() {
+                ChangeTag::Equal => (LineKind::Context, ' '),
+                ChangeTag::Insert => (LineKind::Add, '+'),
+                ChangeTag::Delete => (LineKind::Remove, '-'),
             };
-            lines.push(format!("{mark} {}", change.value().trim_end_matches(['\n', '\r'])));
+            let text = format!("{mark} {}", change.value().trim_end_matches(['\n', '\r']));
+            lines.push(DiffLine { kind, text });
         }
     }
+    show_whitespace(&mut lines);
     lines
 }
 

@@ -102,6 +102,16 @@ fn config(file: &str, extra: Value) -> Value {
     object
 }
 
+/// Nobody sees a blank at the end of a line, in neither view.
+#[test]
+fn a_blank_at_the_end_of_a_line_is_seen() {
+    let (before, after) = (config("a\nb\n", json!({})), config("a\nb \n", json!({})));
+    for structural in [false, true] {
+        let text = shown("ConfigMap", Some(&before), Some(&after), structural, look(false, None));
+        assert!(text.contains("b·"), "{text}");
+    }
+}
+
 fn files() -> (Value, Value) {
     let lines = |changed: &str| -> String {
         (1..40)
