@@ -323,7 +323,7 @@ impl Application<'_> {
             return Err(errors);
         }
         let settings: Settings = decode(&node)?;
-        self.build(cluster, vars, &node, settings)
+        self.build(cluster, vars, &node, settings, places_only)
     }
 
     /// The file's settings with the overrides for the cluster merged over them.
@@ -380,6 +380,7 @@ impl Application<'_> {
         vars: Vars,
         node: &Node,
         settings: Settings,
+        places_only: bool,
     ) -> Result<Target, Vec<Error>> {
         let app = &self.file.metadata.name;
         let mut checker =
@@ -387,7 +388,7 @@ impl Application<'_> {
         checker.namespaces(&settings);
         let create_namespace =
             checker.given(&["createNamespace"], settings.create_namespace, false);
-        let render = match self.places_only {
+        let render = match places_only {
             true => Some(Render::Manifests(Vec::new())),
             false => checker.render(settings.render),
         };
