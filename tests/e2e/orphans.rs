@@ -21,7 +21,7 @@ fn fleet(world: &World, tiers: [&str; 3]) {
         "mcd.yaml",
         &format!(
             "apiVersion: mcd.dev/v1alpha1\nkind: Application\n{OTHERS}\nfleet: fleet.yaml\n\
-             select: {{labels: {{tier: on}}}}\nnamespace: NAMESPACE\nvars: {{tag: {{required: true}}}}\n\
+             select: {{labels: {{tier: in}}}}\nnamespace: NAMESPACE\nvars: {{tag: {{required: true}}}}\n\
              render: {{manifests: [k8s/]}}\nimages: [{{name: web, newTag: \"{{{{ vars.tag }}}}\"}}]\n"
         ),
     );
@@ -33,9 +33,9 @@ const TAG: &str = "--var=tag=1";
 #[test]
 fn a_target_that_left_the_selection_is_reported_and_removed_by_name() {
     let world = World::new("orphan");
-    fleet(&world, ["on", "on", "off"]);
+    fleet(&world, ["in", "in", "out"]);
     world.ok(0, &["apply", "-y", TAG]);
-    fleet(&world, ["on", "off", "off"]);
+    fleet(&world, ["in", "out", "out"]);
     let run = world.ok(0, &["plan", "--detailed-exitcode", TAG]);
     run.says("orphaned").says("not selected any more; 3 objects stayed");
     run.says("`mcd delete -t us-west` removes what is left").hides("eu-west");
@@ -71,7 +71,7 @@ fn one_that_cannot_be_looked_at_is_said_softly() {
     let proxy = Proxy::start(bed.cluster("us-west"));
     let contexts = [Context::of(bed.cluster("us-east")), proxy.context()];
     let world = World::with_contexts("orphan-down", &contexts);
-    fleet(&world, ["on", "off", "off"]);
+    fleet(&world, ["in", "out", "out"]);
     proxy.refuse();
     let run = world.ok(0, &["apply", "-y", TAG]);
     run.hides("eu-west");

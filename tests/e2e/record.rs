@@ -88,7 +88,7 @@ fn an_application_that_was_renamed() {
     world.write("new.yaml", &file.replace("metadata: {name: web}", "metadata: {name: shop}"));
     let new = |code: i32, args: &[&str]| world.ok(code, &[args, &["-f", "new.yaml"]].concat());
     let run = new(6, &["plan"]);
-    run.says(&format!("mcd:{}/web", world.namespace.name()));
+    run.says(&format!("it belongs to the application `{}/web`", world.namespace.name()));
     new(6, &["apply", "-y"]).says("nothing was written");
     new(6, &["apply", "-y", "--force-conflicts"]).says("nothing was written");
     // The old one still knows all that is its own.
@@ -113,7 +113,7 @@ fn two_applications_with_one_object() {
     world.ok(0, &["apply", "-y"]);
     other(0, &["apply", "-y"]);
     world.write("other/all.yaml", &maps(&["c", "d", "shared"]));
-    other(6, &["apply", "-y"]).says("shared").says(&format!("mcd:{}/web", world.namespace.name()));
+    other(6, &["apply", "-y"]).says("shared").says(&format!("`{}/web`", world.namespace.name()));
     // It was never the other's, so what left its manifests is not pruned from the first.
     world.write("other/all.yaml", &maps(&["c", "d"]));
     other(0, &["apply", "-y"]).hides("deleted");
