@@ -8,8 +8,8 @@ use crate::cluster::{Apply, CallError, CallErrorKind, FieldConflict, Refusal, Re
 use crate::error::Error;
 use crate::manifest::ObjectId;
 use crate::ownership::{
-    FieldPath, Judgement, Revert, entries, helm_release, keep, our_entry, predict_take, rekeyed,
-    remove_path, with_new_items, without_new_items,
+    FieldPath, Judgement, Revert, entries, helm_release, keep, kept_as_one, our_entry,
+    predict_take, rekeyed, remove_path, with_new_items, without_new_items,
 };
 use crate::plan::{Action, Handling, ObjectPlan, Unverified, is_protected, moves_traffic};
 
@@ -269,12 +269,26 @@ impl Scene {
             });
             filled.then_some((path, whole))
         })?;
-        Some(
-            Error::config(format!("`{path}` cannot be ignored alone"))
-                .in_target(&self.job.target.name)
-                .on(&plan.id)
-                .because(format!("the server keeps `{whole}` as one value"))
-                .hint(format!("ignore `{whole}`, or leave the path out of `ignore`")),
-        )
+        Some(self.not_alone(plan, path, &whole))
+    }
+
+    /// The same by what live shows: it sees also where the path is all that is in such a value. Of
+    /// that a dry run shows nothing, since it becomes empty.
+    pub(super) fn kept_whole_in(&self, plan: &ObjectPlan, live: &Value) -> Option<Error> {
+        let all = entries(live);
+        let owned = all.iter().map(|entry| &entry.fields);
+        let (path, whole) = plan
+            .leaves
+            .iter()
+            .find_map(|path| Some((path, kept_as_one(owned.clone(), live, path)?)))?;
+        Some(self.not_alone(plan, path, &whole))
+    }
+
+    fn not_alone(&self, plan: &ObjectPlan, path: &FieldPath, whole: &FieldPath) -> Error {
+        Error::config(format!("`{path}` cannot be ignored alone"))
+            .in_target(&self.job.target.name)
+            .on(&plan.id)
+            .because(format!("the server keeps `{whole}` as one value"))
+            .hint(format!("ignore `{whole}`, or leave the path out of `ignore`"))
     }
 }

@@ -203,6 +203,10 @@ impl Scene {
         leave_out(&mut plan.manifest, &plan.leaves, live);
         plan.ownership.kept = kept;
         plan.basis = Basis::of(Some(live));
+        if let Some(error) = self.kept_whole_in(&plan, live) {
+            plan.action = Action::Refused(error);
+            return Ok(Assessed { plan, settled: None, config });
+        }
         let judged = self.judge(live, &[], plan.handling);
         let going = live["metadata"]["deletionTimestamp"].is_string();
         let theirs = self.other_application(live).is_some() || judged.is_stopped();

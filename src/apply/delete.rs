@@ -49,7 +49,10 @@ impl Deletion {
 pub async fn deletion_plan(job: &Job, options: &DeleteOptions) -> Result<Deletion, Error> {
     job.events.phase(Phase::Reading);
     let Some((record, version)) = job.store.record().await? else {
-        return Ok(Deletion::default());
+        return match lost_record(job).await? {
+            Some(error) => Err(error),
+            None => Ok(Deletion::default()),
+        };
     };
     let discovery = job.cluster.discovery().await.map_err(|e| job.failed(e, None))?;
     let entries = record.inventory.iter().map(|(id, member)| (id, member, Known::Nothing));
@@ -84,6 +87,21 @@ pub async fn delete(
     }
     let ended = if all && result.is_ok() { guard.remove().await } else { guard.release().await };
     (done, result.and(ended))
+}
+
+/// Why a target without a record is not one where nothing was ever deployed: releases are there that
+/// were applied. None: there are none.
+pub(super) async fn lost_record(job: &Job) -> Result<Option<Error>, Error> {
+    let releases = job.store.releases().await?;
+    let applied = |head: &Head| head.summary.state != ReleaseState::Staged;
+    let applied = releases.iter().filter(|release| release.head.as_ref().is_some_and(applied));
+    Ok(applied.map(|release| release.number).max().map(|newest| {
+        Error::new(Exit::Blocked, "the record is gone")
+            .in_target(&job.target.name)
+            .on(&job.names.secret_id(&job.names.record()))
+            .because(format!("release {newest} was applied here"))
+            .hint("`mcd apply` or `mcd rollback` writes it again; run the command after that")
+    }))
 }
 
 /// Removes what a run left behind that died when the record was gone already, or not there yet:

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::delete::lost_record;
 use super::job::Job;
 use super::tree::{Which, tree};
 use super::wait::{Look, Subject, look, wait};
@@ -32,7 +33,10 @@ impl Standing {
 pub async fn standing(job: &Job, patience: Option<Duration>) -> Result<Standing, Error> {
     job.events.phase(Phase::Reading);
     let Some((record, _)) = job.store.record().await? else {
-        return Ok(Standing { record: None, look: None });
+        return match lost_record(job).await? {
+            Some(error) => Err(error),
+            None => Ok(Standing { record: None, look: None }),
+        };
     };
     let subjects = subjects(job, &record).await?;
     let look = match patience {

@@ -13,6 +13,7 @@ use crate::config::{Render, Resolver, Target};
 use crate::diff::object_diff;
 use crate::error::{Error, Exit};
 use crate::manifest::{Object, check_unique};
+use crate::plan::check_annotations;
 use crate::render::Renderer;
 use crate::report::model::ErrorReport;
 use crate::report::{Cell, Table};
@@ -75,9 +76,11 @@ pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> O
             let findings = crate::manifest::check_built_in(&rendered.objects);
             let unsteady =
                 unsteady(&again, &target, &rendered.objects).await.map_err(|e| vec![e])?;
+            let annotations = rendered.objects.iter().filter_map(|o| check_annotations(o).err());
             let errors: Vec<Error> = findings
                 .errors
                 .into_iter()
+                .chain(annotations)
                 .chain(unsteady)
                 .map(|e| e.in_target(&target.name))
                 .collect();

@@ -37,6 +37,20 @@ pub fn keep(object: &mut Value, paths: &[FieldPath], live: &Value) {
     }
 }
 
+/// The value that the server keeps as one and that holds the path, by what any manager owns of live:
+/// the whole of it, and nobody the path alone. It is so also where the path is all that is in it.
+pub fn kept_as_one<'a>(
+    owned: impl Iterator<Item = &'a FieldSet> + Clone,
+    live: &Value,
+    path: &FieldPath,
+) -> Option<FieldPath> {
+    path.get(live)?;
+    if owned.clone().any(|fields| fields.spelled(path).is_some()) {
+        return None;
+    }
+    owned.into_iter().find_map(|fields| fields.whole_around(path))
+}
+
 /// Sets a value, with what is missing on the way to it.
 fn put(object: &mut Value, path: &[Segment], value: &Value) {
     let Some((first, rest)) = path.split_first() else {
@@ -213,6 +227,29 @@ mod tests {
         {
             assert_eq!(whole(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn what_the_server_keeps_as_one() {
+        let live = json!({
+            "metadata": {"annotations": {"a": "1", "b": "2"}},
+            "spec": {"selector": {"app": "web"}},
+        });
+        let set = |json: Value| FieldSet::from_json(&json);
+        let ours = set(json!({"f:spec": {"f:selector": {}}, "f:metadata": {"f:annotations": {}}}));
+        let theirs = set(json!({"f:metadata": {"f:annotations": {".": {}, "f:a": {}}}}));
+        let kept = |sets: &[&FieldSet], path: &str| {
+            let path = FieldPath::parse(path).unwrap();
+            kept_as_one(sets.iter().copied(), &live, &path).map(|path| path.to_string())
+        };
+        let both = [&ours, &theirs];
+        assert_eq!(kept(&both, ".spec.selector.app").as_deref(), Some(".spec.selector"));
+        assert_eq!(kept(&both, ".spec.selector"), None, "it may be ignored as a whole");
+        assert_eq!(kept(&both, ".spec.selector.tier"), None, "live has no such key");
+        // Who owns one key of a map shows that each can be owned alone.
+        assert_eq!(kept(&both, ".metadata.annotations.a"), None);
+        assert_eq!(kept(&[&theirs], ".spec.selector.app"), None, "nobody knows");
+        assert_eq!(kept(&[], ".spec.selector.app"), None);
     }
 
     proptest! {

@@ -32,7 +32,7 @@ mod selector;
 pub use digest::{Digest, Key, live_digest, manifest_digest};
 pub use entry::{Entry, Operation, entries, our_entry};
 pub use fields::FieldSet;
-pub use ignored::{keep, leave_out};
+pub use ignored::{keep, kept_as_one, leave_out};
 pub(crate) use json::same;
 pub use judge::{Judgement, Left, Revert, Stop, judge};
 pub use leave::{left_to_others, omit};

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::order::{ORDER, override_of};
 use crate::error::Error;
 use crate::manifest::Object;
 use crate::suggest;
@@ -90,6 +91,36 @@ impl Handling {
     }
 }
 
+/// What all annotations that are mcd's begin with.
+const OURS: &str = "mcd.dev/";
+
+/// Checks the annotations of a manifest that are mcd's.
+///
+/// # Errors
+/// Exit 4 for a value that is none of the known ones, and for a name that is unknown: somebody who
+/// writes `mcd.dev/protcet` counts on it.
+pub fn check_annotations(object: &Object) -> Result<Handling, Error> {
+    let annotations = object.value["metadata"]["annotations"].as_object();
+    let known = [APPLY, ORDER, PROTECT];
+    let mut names = annotations.into_iter().flatten().map(|(name, _)| name.as_str());
+    if let Some(name) = names.find(|name| name.starts_with(OURS) && !known.contains(name)) {
+        let error = Error::manifest(format!("the annotation `{name}` is unknown"))
+            .on(&object.id)
+            .because(format!("written in {}", object.origin));
+        return Err(error.hint(match suggest::nearest(name, known) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("there are `{}`", known.join("`, `")),
+        }));
+    }
+    if let Err(text) = override_of(&object.value) {
+        return Err(Error::manifest(format!("the annotation `{ORDER}` is `{text}`"))
+            .on(&object.id)
+            .because(format!("written in {}", object.origin))
+            .hint("it takes a whole number: lower ones are written first"));
+    }
+    Handling::of(object)
+}
+
 /// Whether nothing may delete the object, as it is or as the manifest has it.
 pub fn is_protected(object: &Value) -> bool {
     object["metadata"]["annotations"][PROTECT] == "true"
@@ -106,6 +137,31 @@ mod tests {
         let value = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "a", "annotations": annotations}});
         let object = Object::new(value, Origin::default()).unwrap();
         Handling::of(&object).map_err(|e| format!("{e}; {}", e.hints().join("; ")))
+    }
+
+    #[test]
+    fn unknown_names_are_told_with_what_was_meant() {
+        let check = |annotations: Value| {
+            let value = json!({"apiVersion": "v1", "kind": "Job", "metadata": {"name": "a", "annotations": annotations}});
+            let object = Object::new(value, Origin::default()).unwrap();
+            check_annotations(&object)
+                .map_err(|e| format!("{}; {}", e.message(), e.hints().join("; ")))
+        };
+        assert_eq!(
+            check(json!({"mcd.dev/apply": "replace", "other/x": "y"})),
+            Ok(Handling::Replace)
+        );
+        let said = |name: &str| check(json!({name: "true"})).unwrap_err();
+        assert_eq!(
+            said("mcd.dev/protcet"),
+            "the annotation `mcd.dev/protcet` is unknown; did you mean `mcd.dev/protect`?"
+        );
+        assert!(said("mcd.dev/aply").ends_with("did you mean `mcd.dev/apply`?"));
+        assert!(
+            said("mcd.dev/zzzzzzzzzzzz")
+                .ends_with("there are `mcd.dev/apply`, `mcd.dev/order`, `mcd.dev/protect`")
+        );
+        assert!(said("mcd.dev/order").ends_with("lower ones are written first"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub mod rights;
 
 pub use anew::anew;
 pub use config_hash::{CONFIG_HASH, config_hash, referenced_configs, set_config_hash};
-pub use handling::{APPLY, Handling, PROTECT, is_protected};
+pub use handling::{APPLY, Handling, PROTECT, check_annotations, is_protected};
 pub use helm_release::{
     HelmContent, RETIRED, helm_content, helm_selector, hide_from_helm, newest_revision,
 };

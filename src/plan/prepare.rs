@@ -10,7 +10,7 @@ use crate::config::Target;
 use crate::error::Error;
 use crate::manifest::{Gvk, Object, ObjectId, strip_nulls};
 
-use super::handling::Handling;
+use super::handling::{Handling, check_annotations};
 use super::order;
 
 /// An object that is ready to be compared and sent.
@@ -40,7 +40,7 @@ pub fn prepare(
     let mut prepared = Vec::with_capacity(objects.len());
     let mut seen: std::collections::BTreeMap<ObjectId, String> = std::collections::BTreeMap::new();
     for mut object in objects {
-        let handling = match Handling::of(&object) {
+        let handling = match check_annotations(&object) {
             Ok(handling) => handling,
             Err(error) => {
                 errors.push(error);
@@ -78,15 +78,6 @@ pub fn prepare(
         // and a null there would be stored as an empty value (A1.8).
         if is_built_in(&object.gvk.group) {
             strip_nulls(&mut object.value);
-        }
-        if let Err(text) = order::override_of(&object.value) {
-            errors.push(
-                Error::manifest(format!("the annotation `{}` is `{text}`", order::ORDER))
-                    .on(&object.id)
-                    .because(format!("written in {}", object.origin))
-                    .hint("it takes a whole number: lower ones are written first"),
-            );
-            continue;
         }
         set_label(&mut object.value, label);
         let rank = order::rank(&object, &defined.kinds);

@@ -233,3 +233,38 @@ fn a_rule_for_nothing_is_said() {
     world.write("k8s/web.yaml", &web("web:1"));
     world.ok(0, &["plan"]).says("`ignore` at mcd.yaml:8 matches no object");
 }
+
+/// Of a map that the server keeps as one, the only key cannot be left out either: what is sent then
+/// is an empty map, and a dry run shows nothing of it.
+#[test]
+fn the_only_key_of_a_value_that_is_kept_as_one() {
+    let world = World::new("ignore-only");
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n\
+                   spec: {selector: {app: web}, ports: [{port: 80}]}\n";
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", service);
+    world.ok(0, &["apply", "-y"]);
+    world.application(
+        &["us-east"],
+        "render: {manifests: [k8s/]}\n\
+         ignore: [{kind: Service, name: web, paths: [.spec.selector.app]}]\n",
+    );
+    world.write("k8s/web.yaml", &service.replace("port: 80", "port: 81"));
+    for args in [&["plan"][..], &["apply", "-y"]] {
+        world
+            .ok(3, args)
+            .says("`.spec.selector.app` cannot be ignored alone")
+            .says("the server keeps `.spec.selector` as one value");
+    }
+    let selector = || world.live("us-east", "service", "web")["spec"]["selector"]["app"].clone();
+    assert_eq!(selector(), "web");
+    // As a whole it can be.
+    world.application(
+        &["us-east"],
+        "render: {manifests: [k8s/]}\n\
+         ignore: [{kind: Service, name: web, paths: [.spec.selector]}]\n",
+    );
+    world.ok(0, &["apply", "-y"]);
+    world.ok(0, &["diff", "--verify"]);
+    assert_eq!(selector(), "web");
+}

@@ -22,6 +22,11 @@ fn a_record_that_is_gone() {
     let world = applied("no-record");
     let before = generation(&world);
     world.kubectl("us-east", &["delete", "secret", "mcd.web"]);
+    // Nothing pretends that nothing was ever there.
+    for args in [&["status"][..], &["delete", "-y"]] {
+        world.ok(6, args).says("the record is gone").says("mcd rollback");
+    }
+    assert!(world.exists("us-east", "deployment", "web"));
     world.ok(0, &["plan", "--detailed-exitcode"]).says("0 to create, 0 to change");
     world.ok(0, &["apply", "-y"]).says("Healthy");
     assert_eq!(generation(&world), before, "nothing restarts");
