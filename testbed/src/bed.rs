@@ -344,7 +344,19 @@ impl PrivateCluster {
 
     /// Starts a component again, on the same ports and data, and waits until it is ready.
     pub fn start(&self, component: Component) {
-        check(self.cluster.start_component(component, &self.binaries));
+        let start = || self.cluster.start_component(component, &self.binaries);
+        // While it was down its port was free, and whoever looks for a free one may be trying that
+        // one in this moment. It is given back at once.
+        let taken = |result: &Result<()>| {
+            result.as_ref().is_err_and(|e| e.to_string().contains("address already in use"))
+        };
+        let mut started = start();
+        for _ in 0..3 {
+            if taken(&started) {
+                started = start();
+            }
+        }
+        check(started);
     }
 
     /// Stops a component in its tracks: it accepts connections and answers nothing.
