@@ -10,6 +10,7 @@ pub mod lease;
 mod names;
 mod record;
 pub mod release;
+mod rollout;
 mod secret;
 mod store;
 pub mod who;
@@ -23,5 +24,9 @@ pub use key::Key;
 pub use names::{APP_LABEL, STATE_LABEL, StateNames};
 pub use record::{Digests, HelmRelease, KEPT_SUMMARIES, Member, Record};
 pub use release::{Choice, Release, Releases};
+pub use rollout::{
+    Approval, ClosedRollout, Freeze, Header, OpenRollout, Place, RolloutId, Stand, TargetProgress,
+    WavePlan,
+};
 pub use secret::Unfit;
 pub use store::{ResourceVersion, Staged, Store};

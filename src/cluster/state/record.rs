@@ -10,14 +10,18 @@ use serde_json::Value;
 use super::about::{ReleaseState, ReleaseSummary};
 use super::codec::{self, Damage};
 use super::names::StateNames;
+use super::rollout::{ClosedRollout, Freeze, OpenRollout};
 use super::secret::{self, MAX_DATA, StateSecret, Unfit};
 use crate::config::{AppName, TargetName};
 use crate::error::{Error, Exit, Result};
 use crate::manifest::{Gvk, Object, ObjectId};
 
-/// The schema of the record that this mcd reads and writes. It grows with each change that an
-/// older mcd would misread; that one then refuses by name.
-pub(super) const SCHEMA: u32 = 1;
+/// The newest schema of the record that this mcd reads. It grows with each change that an older
+/// mcd would misread; that one then refuses by name.
+pub(super) const SCHEMA: u32 = 2;
+
+/// The schema of a record that nothing keeps from being written over: what the first mcd wrote.
+const PLAIN: u32 = 1;
 
 /// How many summaries of releases the record keeps.
 pub const KEPT_SUMMARIES: usize = 10;
@@ -53,6 +57,15 @@ pub struct Record {
     /// Helm releases whose objects became the application's, and that helm still sees.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub retire: Vec<HelmRelease>,
+    /// The rollout that is open: others may not write until it is closed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rollout: Option<Box<OpenRollout>>,
+    /// How the last rollout ended here.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub closed: Option<ClosedRollout>,
+    /// Nobody may write, until then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub freeze: Option<Freeze>,
 }
 
 /// A release of helm's.
@@ -104,7 +117,7 @@ impl Record {
     /// The record of a target that has none yet.
     pub fn new(names: &StateNames, namespace: &str) -> Self {
         Record {
-            schema: SCHEMA,
+            schema: PLAIN,
             app: names.app.clone(),
             target: names.target.clone(),
             namespace: namespace.into(),
@@ -113,6 +126,9 @@ impl Record {
             releases: Vec::new(),
             active: None,
             retire: Vec::new(),
+            rollout: None,
+            closed: None,
+            freeze: None,
         }
     }
 
@@ -211,7 +227,10 @@ impl Record {
                 .in_target(&names.target)
                 .on(&names.secret_id(&names.record()))
         };
-        let packed = codec::pack(self).map_err(|damage| failed(damage.to_string()))?;
+        // An mcd that knows of neither would write over a rollout and past a freeze.
+        let schema = if self.rollout.is_some() || self.freeze.is_some() { SCHEMA } else { PLAIN };
+        let record = Record { schema, ..self.clone() };
+        let packed = codec::pack(&record).map_err(|damage| failed(damage.to_string()))?;
         if packed.len() > MAX_DATA {
             let (count, kib) = (self.inventory.len(), packed.len() / 1024);
             return Err(failed(format!(
@@ -407,13 +426,13 @@ mod tests {
     #[test]
     fn a_newer_schema_is_refused_by_name() {
         let mut value = serde_json::to_value(sample()).unwrap();
-        value["schema"] = 2.into();
+        value["schema"] = 3.into();
         value["inventory"] = "a shape that this version does not know".into();
         let mut secret = sample().encode(&names()).unwrap();
         secret["data"]["record"] = encode(&codec::pack(&value).unwrap());
         let error = Record::decode(&secret, &names()).unwrap_err();
         assert_eq!(error.exit(), Exit::Blocked);
-        insta::assert_snapshot!(error, @"us-east: Secret shop/mcd.web: the record was written by a newer mcd (schema 2; this one knows 1)");
+        insta::assert_snapshot!(error, @"us-east: Secret shop/mcd.web: the record was written by a newer mcd (schema 3; this one knows 2)");
         assert_eq!(error.hints(), ["upgrade mcd; nothing was changed"]);
     }
 
