@@ -109,7 +109,7 @@ impl Unfit {
     /// Refuses a `schema` that is newer than `known`, before anything else of `value` is read.
     pub(super) fn check_schema(value: &Value, known: u32) -> Result<(), Unfit> {
         match value["schema"].as_u64() {
-            Some(schema) if schema == u64::from(known) => Ok(()),
+            Some(schema) if (1..=u64::from(known)).contains(&schema) => Ok(()),
             Some(schema) if schema > u64::from(known) => {
                 let found = u32::try_from(schema).unwrap_or(u32::MAX);
                 Err(Unfit::Newer { found, known })
