@@ -41,10 +41,12 @@ complete -c mcd -n "__fish_mcd_needs_command" -f -a "plan" -d 'Show what an appl
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "apply" -d 'Make each target what its manifests say, and wait until it is healthy'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "adopt" -d 'Take over what another deployer, such as helm, has made, and apply the manifests to it'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "rollback" -d 'Give each target the objects of an earlier release again'
+complete -c mcd -n "__fish_mcd_needs_command" -f -a "rollout" -d 'Take a release through steps and waves; look at it, approve it, go on, take it back'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "delete" -d 'Delete the application from the targets'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "status" -d 'Show how the application stands in each target'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "history" -d 'Show the releases of each target'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "doctor" -d 'Check that all is there that plan, apply and delete need: reachable, identity, rights, APIs, tools'
+complete -c mcd -n "__fish_mcd_needs_command" -f -a "freeze" -d 'Keep everyone from writing to the targets, until it is lifted or its time is over'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "unlock" -d 'Remove the lock that a run left behind'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "schema" -d 'Print the JSON Schema of a file or of an output'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
@@ -202,7 +204,8 @@ complete -c mcd -n "__fish_mcd_using_subcommand apply" -l prune -d 'Delete what 
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
-complete -c mcd -n "__fish_mcd_using_subcommand apply" -l timeout -d 'How long to wait for a target' -r
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l wait-approval -d 'Wait for an approval, at most so long, rather than end with exit code 7' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -234,13 +237,14 @@ complete -c mcd -n "__fish_mcd_using_subcommand apply" -l allow-prune-all -d 'Pr
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l with-namespaces -d 'Delete namespaces that the application owns, with everything in them'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l with-definitions -d 'Delete definitions that the application owns, with all their objects'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l with-volumes -d 'Delete volumes and claims that the application owns, with their data'
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l budget-ok -d 'Exit with 0 also when targets failed, as long as no wave had more failures than it may'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
-complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l timeout -d 'How long to wait for a target' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -275,7 +279,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l prune -d 'Delete wh
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
-complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l timeout -d 'How long to wait for a target' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -308,9 +312,266 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s y -l yes -d 'Don\'t
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -f -a "run" -d 'Apply through the steps and waves of the application file'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -f -a "canary" -d 'By hand: run copies of the workloads with the new release beside the old one'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -f -a "primary" -d 'By hand: make the workloads themselves the new release'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -f -a "clean" -d 'By hand: delete the copies; after `primary` this ends the rollout'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -f -a "status" -d 'Show how the rollout stands in each target, or how the last one ended'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -f -a "approve" -d 'Let a wave start, or a pause end; `resume`, or the run that waits, goes on'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -f -a "resume" -d 'Go on with a rollout that stopped, was interrupted or was approved'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -f -a "abort" -d 'Take the rollout back: every target gets the release again that it ran before'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
+false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
+false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l wait-approval -d 'Wait for an approval, at most so long, rather than end with exit code 7' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l helm-bin -d 'Use this helm, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l tool-timeout -d 'How long one run of kustomize or helm may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l keep-going -d 'Go on in the other targets when one cannot be rendered, planned or reached'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l dry-run -d 'Show the plan and write nothing'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l verify -d 'Ask the server about every object, also about those whose digests say "unchanged"'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l force-conflicts -d 'Win every conflict with another field manager'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l adopt -d 'Take over objects that helm, kapp, kluctl or another deployer holds'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l allow-prune-all -d 'Prune also when the manifests are empty, or more than half of the objects would go'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l with-namespaces -d 'Delete namespaces that the application owns, with everything in them'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l with-definitions -d 'Delete definitions that the application owns, with all their objects'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l with-volumes -d 'Delete volumes and claims that the application owns, with their data'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l budget-ok -d 'Exit with 0 also when targets failed, as long as no wave had more failures than it may'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l replicas -d 'How many replicas each copy has: a number, or a share of the replicas that run now (`20%`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l suffix -d 'What is appended to the names of the copies, after a dash' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
+false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
+false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l wait-approval -d 'Wait for an approval, at most so long, rather than end with exit code 7' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l helm-bin -d 'Use this helm, for the targets whose version it satisfies' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l tool-timeout -d 'How long one run of kustomize or helm may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l service -d 'Make a Service that selects only the copies'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l keep-going -d 'Go on in the other targets when one cannot be rendered, planned or reached'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l dry-run -d 'Show the plan and write nothing'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l verify -d 'Ask the server about every object, also about those whose digests say "unchanged"'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l force-conflicts -d 'Win every conflict with another field manager'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l adopt -d 'Take over objects that helm, kapp, kluctl or another deployer holds'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l allow-prune-all -d 'Prune also when the manifests are empty, or more than half of the objects would go'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l with-namespaces -d 'Delete namespaces that the application owns, with everything in them'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l with-definitions -d 'Delete definitions that the application owns, with all their objects'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l with-volumes -d 'Delete volumes and claims that the application owns, with their data'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l budget-ok -d 'Exit with 0 also when targets failed, as long as no wave had more failures than it may'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
+false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
+false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -s f -l file -d 'The application file; not needed with `--app`' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l app -d 'The application, without its file: any one of the rollout\'s clusters says the rest' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -s n -l namespace -d 'With `--app`: the application\'s namespace' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l state-namespace -d 'With `--app`: the namespace of its state, where `stateNamespace` is set' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l context -d 'With `--app`: the kubeconfig context of one of the rollout\'s clusters' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l id -d 'The rollout, where more than one is open' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l tree -d 'Show each object with what it has made: pods, the last warnings, the last log lines of containers that fail'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l wave -d 'The wave, by name or number; default: the one that waits' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l step -d 'The step, from 1, whose pause may end; default: the one that waits' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -s f -l file -d 'The application file; not needed with `--app`' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l app -d 'The application, without its file: any one of the rollout\'s clusters says the rest' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -s n -l namespace -d 'With `--app`: the application\'s namespace' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l state-namespace -d 'With `--app`: the namespace of its state, where `stateNamespace` is set' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l context -d 'With `--app`: the kubeconfig context of one of the rollout\'s clusters' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l id -d 'The rollout, where more than one is open' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l wait-approval -d 'Wait for an approval, at most so long, rather than end with exit code 7' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s f -l file -d 'The application file; not needed with `--app`' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l app -d 'The application, without its file: any one of the rollout\'s clusters says the rest' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s n -l namespace -d 'With `--app`: the application\'s namespace' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l state-namespace -d 'With `--app`: the namespace of its state, where `stateNamespace` is set' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l context -d 'With `--app`: the kubeconfig context of one of the rollout\'s clusters' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l id -d 'The rollout, where more than one is open' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l budget-ok -d 'Exit with 0 also when targets failed, as long as no wave had more failures than it may'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -s f -l file -d 'The application file; not needed with `--app`' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l app -d 'The application, without its file: any one of the rollout\'s clusters says the rest' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -s n -l namespace -d 'With `--app`: the application\'s namespace' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l state-namespace -d 'With `--app`: the namespace of its state, where `stateNamespace` is set' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l context -d 'With `--app`: the kubeconfig context of one of the rollout\'s clusters' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l id -d 'The rollout, where more than one is open' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -s y -l yes -d 'Don\'t ask; needed where stdin or stderr is not a terminal'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
-complete -c mcd -n "__fish_mcd_using_subcommand delete" -l timeout -d 'How long to wait for a target' -r
+complete -c mcd -n "__fish_mcd_using_subcommand delete" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -437,6 +698,27 @@ complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l role -d 'Print the Ro
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l reason -d 'Why; whoever is kept from writing reads it' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l until -d 'Until when: a duration from now (`90m`, `12h`), or a time (`2026-12-24T18:00:00Z`); default: until it is lifted' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l off -d 'Lift it'
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -s f -l file -d 'The application file' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r

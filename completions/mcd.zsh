@@ -261,7 +261,8 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
-'--timeout=[How long to wait for a target]:DURATION:_default' \
+'--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
+'--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -300,6 +301,7 @@ never\:"Never"))' \
 '--with-namespaces[Delete namespaces that the application owns, with everything in them]' \
 '--with-definitions[Delete definitions that the application owns, with all their objects]' \
 '--with-volumes[Delete volumes and claims that the application owns, with their data]' \
+'--budget-ok[Exit with 0 also when targets failed, as long as no wave had more failures than it may]' \
 '-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
 '--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
 '-q[Show results and errors only]' \
@@ -313,7 +315,7 @@ never\:"Never"))' \
 (adopt)
 _arguments "${_arguments_options[@]}" : \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
-'--timeout=[How long to wait for a target]:DURATION:_default' \
+'--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -361,7 +363,7 @@ _arguments "${_arguments_options[@]}" : \
 '--to=[The release to go back to; default\: in each target the one before the active one]:N:_default' \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
-'--timeout=[How long to wait for a target]:DURATION:_default' \
+'--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -407,10 +409,386 @@ never\:"Never"))' \
 '--help[Print help]' \
 && ret=0
 ;;
+(rollout)
+_arguments "${_arguments_options[@]}" : \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+":: :_mcd__subcmd__rollout_commands" \
+"*::: :->rollout" \
+&& ret=0
+
+    case $state in
+    (rollout)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:mcd-rollout-command-$line[1]:"
+        case $line[1] in
+            (run)
+_arguments "${_arguments_options[@]}" : \
+'--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
+'--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
+'--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
+'--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file]:FILE:_files' \
+'--file=[The application file]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'*-t+[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
+'--helm-bin=[Use this helm, for the targets whose version it satisfies]:PATH:_files' \
+'--tool-timeout=[How long one run of kustomize or helm may take]:DURATION:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--keep-going[Go on in the other targets when one cannot be rendered, planned or reached]' \
+'--dry-run[Show the plan and write nothing]' \
+'--verify[Ask the server about every object, also about those whose digests say "unchanged"]' \
+'--force-conflicts[Win every conflict with another field manager]' \
+'--adopt[Take over objects that helm, kapp, kluctl or another deployer holds]' \
+'--allow-prune-all[Prune also when the manifests are empty, or more than half of the objects would go]' \
+'--with-namespaces[Delete namespaces that the application owns, with everything in them]' \
+'--with-definitions[Delete definitions that the application owns, with all their objects]' \
+'--with-volumes[Delete volumes and claims that the application owns, with their data]' \
+'--budget-ok[Exit with 0 also when targets failed, as long as no wave had more failures than it may]' \
+'-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(canary)
+_arguments "${_arguments_options[@]}" : \
+'--replicas=[How many replicas each copy has\: a number, or a share of the replicas that run now (\`20%\`)]:N|%:_default' \
+'--suffix=[What is appended to the names of the copies, after a dash]:TEXT:_default' \
+'--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
+'--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
+'--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
+'--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file]:FILE:_files' \
+'--file=[The application file]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'*-t+[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
+'--helm-bin=[Use this helm, for the targets whose version it satisfies]:PATH:_files' \
+'--tool-timeout=[How long one run of kustomize or helm may take]:DURATION:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--service[Make a Service that selects only the copies]' \
+'--keep-going[Go on in the other targets when one cannot be rendered, planned or reached]' \
+'--dry-run[Show the plan and write nothing]' \
+'--verify[Ask the server about every object, also about those whose digests say "unchanged"]' \
+'--force-conflicts[Win every conflict with another field manager]' \
+'--adopt[Take over objects that helm, kapp, kluctl or another deployer holds]' \
+'--allow-prune-all[Prune also when the manifests are empty, or more than half of the objects would go]' \
+'--with-namespaces[Delete namespaces that the application owns, with everything in them]' \
+'--with-definitions[Delete definitions that the application owns, with all their objects]' \
+'--with-volumes[Delete volumes and claims that the application owns, with their data]' \
+'--budget-ok[Exit with 0 also when targets failed, as long as no wave had more failures than it may]' \
+'-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(primary)
+_arguments "${_arguments_options[@]}" : \
+'--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
+'--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file]:FILE:_files' \
+'--file=[The application file]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'*-t+[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(clean)
+_arguments "${_arguments_options[@]}" : \
+'--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
+'--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file]:FILE:_files' \
+'--file=[The application file]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'*-t+[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file; not needed with \`--app\`]:FILE:_files' \
+'--file=[The application file; not needed with \`--app\`]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'--app=[The application, without its file\: any one of the rollout'\''s clusters says the rest]:NAME:_default' \
+'-n+[With \`--app\`\: the application'\''s namespace]:NAMESPACE:_default' \
+'--namespace=[With \`--app\`\: the application'\''s namespace]:NAMESPACE:_default' \
+'--state-namespace=[With \`--app\`\: the namespace of its state, where \`stateNamespace\` is set]:NAMESPACE:_default' \
+'--context=[With \`--app\`\: the kubeconfig context of one of the rollout'\''s clusters]:CONTEXT:_default' \
+'--id=[The rollout, where more than one is open]:ID:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--tree[Show each object with what it has made\: pods, the last warnings, the last log lines of containers that fail]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(approve)
+_arguments "${_arguments_options[@]}" : \
+'--wave=[The wave, by name or number; default\: the one that waits]:WAVE:_default' \
+'--step=[The step, from 1, whose pause may end; default\: the one that waits]:N:_default' \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file; not needed with \`--app\`]:FILE:_files' \
+'--file=[The application file; not needed with \`--app\`]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'--app=[The application, without its file\: any one of the rollout'\''s clusters says the rest]:NAME:_default' \
+'-n+[With \`--app\`\: the application'\''s namespace]:NAMESPACE:_default' \
+'--namespace=[With \`--app\`\: the application'\''s namespace]:NAMESPACE:_default' \
+'--state-namespace=[With \`--app\`\: the namespace of its state, where \`stateNamespace\` is set]:NAMESPACE:_default' \
+'--context=[With \`--app\`\: the kubeconfig context of one of the rollout'\''s clusters]:CONTEXT:_default' \
+'--id=[The rollout, where more than one is open]:ID:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(resume)
+_arguments "${_arguments_options[@]}" : \
+'--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file; not needed with \`--app\`]:FILE:_files' \
+'--file=[The application file; not needed with \`--app\`]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'--app=[The application, without its file\: any one of the rollout'\''s clusters says the rest]:NAME:_default' \
+'-n+[With \`--app\`\: the application'\''s namespace]:NAMESPACE:_default' \
+'--namespace=[With \`--app\`\: the application'\''s namespace]:NAMESPACE:_default' \
+'--state-namespace=[With \`--app\`\: the namespace of its state, where \`stateNamespace\` is set]:NAMESPACE:_default' \
+'--context=[With \`--app\`\: the kubeconfig context of one of the rollout'\''s clusters]:CONTEXT:_default' \
+'--id=[The rollout, where more than one is open]:ID:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--budget-ok[Exit with 0 also when targets failed, as long as no wave had more failures than it may]' \
+'-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(abort)
+_arguments "${_arguments_options[@]}" : \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file; not needed with \`--app\`]:FILE:_files' \
+'--file=[The application file; not needed with \`--app\`]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'--app=[The application, without its file\: any one of the rollout'\''s clusters says the rest]:NAME:_default' \
+'-n+[With \`--app\`\: the application'\''s namespace]:NAMESPACE:_default' \
+'--namespace=[With \`--app\`\: the application'\''s namespace]:NAMESPACE:_default' \
+'--state-namespace=[With \`--app\`\: the namespace of its state, where \`stateNamespace\` is set]:NAMESPACE:_default' \
+'--context=[With \`--app\`\: the kubeconfig context of one of the rollout'\''s clusters]:CONTEXT:_default' \
+'--id=[The rollout, where more than one is open]:ID:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'-y[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'--yes[Don'\''t ask; needed where stdin or stderr is not a terminal]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
 (delete)
 _arguments "${_arguments_options[@]}" : \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
-'--timeout=[How long to wait for a target]:DURATION:_default' \
+'--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -618,6 +996,37 @@ never\:"Never"))' \
 '--help[Print help]' \
 && ret=0
 ;;
+(freeze)
+_arguments "${_arguments_options[@]}" : \
+'--reason=[Why; whoever is kept from writing reads it]:TEXT:_default' \
+'--until=[Until when\: a duration from now (\`90m\`, \`12h\`), or a time (\`2026-12-24T18\:00\:00Z\`); default\: until it is lifted]:WHEN:_default' \
+'-f+[The application file]:FILE:_files' \
+'--file=[The application file]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'*-t+[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'(--reason --until)--off[Lift it]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
 (unlock)
 _arguments "${_arguments_options[@]}" : \
 '-f+[The application file]:FILE:_files' \
@@ -767,10 +1176,12 @@ _mcd_commands() {
 'apply:Make each target what its manifests say, and wait until it is healthy' \
 'adopt:Take over what another deployer, such as helm, has made, and apply the manifests to it' \
 'rollback:Give each target the objects of an earlier release again' \
+'rollout:Take a release through steps and waves; look at it, approve it, go on, take it back' \
 'delete:Delete the application from the targets' \
 'status:Show how the application stands in each target' \
 'history:Show the releases of each target' \
 'doctor:Check that all is there that plan, apply and delete need\: reachable, identity, rights, APIs, tools' \
+'freeze:Keep everyone from writing to the targets, until it is lifted or its time is over' \
 'unlock:Remove the lock that a run left behind' \
 'schema:Print the JSON Schema of a file or of an output' \
 'completions:Print the completion script of a shell' \
@@ -809,6 +1220,11 @@ _mcd__subcmd__diff_commands() {
 _mcd__subcmd__doctor_commands() {
     local commands; commands=()
     _describe -t commands 'mcd doctor commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__freeze_commands] )) ||
+_mcd__subcmd__freeze_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd freeze commands' commands "$@"
 }
 (( $+functions[_mcd__subcmd__history_commands] )) ||
 _mcd__subcmd__history_commands() {
@@ -851,6 +1267,60 @@ _mcd__subcmd__render_commands() {
 _mcd__subcmd__rollback_commands() {
     local commands; commands=()
     _describe -t commands 'mcd rollback commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__rollout_commands] )) ||
+_mcd__subcmd__rollout_commands() {
+    local commands; commands=(
+'run:Apply through the steps and waves of the application file' \
+'canary:By hand\: run copies of the workloads with the new release beside the old one' \
+'primary:By hand\: make the workloads themselves the new release' \
+'clean:By hand\: delete the copies; after \`primary\` this ends the rollout' \
+'status:Show how the rollout stands in each target, or how the last one ended' \
+'approve:Let a wave start, or a pause end; \`resume\`, or the run that waits, goes on' \
+'resume:Go on with a rollout that stopped, was interrupted or was approved' \
+'abort:Take the rollout back\: every target gets the release again that it ran before' \
+    )
+    _describe -t commands 'mcd rollout commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__rollout__subcmd__abort_commands] )) ||
+_mcd__subcmd__rollout__subcmd__abort_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd rollout abort commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__rollout__subcmd__approve_commands] )) ||
+_mcd__subcmd__rollout__subcmd__approve_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd rollout approve commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__rollout__subcmd__canary_commands] )) ||
+_mcd__subcmd__rollout__subcmd__canary_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd rollout canary commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__rollout__subcmd__clean_commands] )) ||
+_mcd__subcmd__rollout__subcmd__clean_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd rollout clean commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__rollout__subcmd__primary_commands] )) ||
+_mcd__subcmd__rollout__subcmd__primary_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd rollout primary commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__rollout__subcmd__resume_commands] )) ||
+_mcd__subcmd__rollout__subcmd__resume_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd rollout resume commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__rollout__subcmd__run_commands] )) ||
+_mcd__subcmd__rollout__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd rollout run commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__rollout__subcmd__status_commands] )) ||
+_mcd__subcmd__rollout__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd rollout status commands' commands "$@"
 }
 (( $+functions[_mcd__subcmd__schema_commands] )) ||
 _mcd__subcmd__schema_commands() {

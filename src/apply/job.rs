@@ -1,6 +1,7 @@
 //! A target that is being worked on: its cluster, its names, where its events go.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -61,13 +62,18 @@ impl Job {
     /// # Errors
     /// Someone holds it (exit 6), or a call fails.
     pub(super) async fn lock(&self) -> Result<Guard, Error> {
+        self.lock_within(Duration::ZERO).await
+    }
+
+    /// The same, and waits so long for a holder that lives.
+    pub(super) async fn lock_within(&self, wait: Duration) -> Result<Guard, Error> {
         self.events.phase(Phase::Locking);
         let holder = Holder::current(&who::current_user().to_string())?;
         let events = self.events.clone();
         let how = Acquire {
             holder: &holder,
             duration: lease::DURATION,
-            wait: std::time::Duration::ZERO,
+            wait,
             // Said at once: somebody else may be at work on this target.
             waiting: &move |waiting| {
                 events.warn(None, waiting.to_string());

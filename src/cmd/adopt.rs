@@ -4,9 +4,9 @@
 use clap::Args;
 
 use super::Outcome;
-use super::apply::{ApplyArgs, apply_with};
+use super::apply::{DeployArgs, apply_with};
 use super::args::{
-    ClusterArgs, ConfirmArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs, WaitArgs,
+    ClusterArgs, ConfirmArgs, DriveArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs, WaitArgs,
 };
 use super::plan::{PlanningArgs, PruneArgs};
 use crate::apply::{Adopt, PlanOptions};
@@ -47,11 +47,12 @@ pub(crate) async fn run(args: AdoptArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
         prune: PruneArgs::none(),
     };
     let options = PlanOptions { adopt: Adopt::Only, ..planning.options() };
-    let args = ApplyArgs {
+    let args = DeployArgs {
         keep_going: args.keep_going,
         dry_run: args.dry_run,
         planning,
         wait: args.wait,
+        drive: DriveArgs::default(),
         confirm: args.confirm,
         output: args.output,
         project: args.project,

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::args::{
-    ClusterArgs, ConfirmArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs, WaitArgs,
+    ClusterArgs, ConfirmArgs, DriveArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs, WaitArgs,
 };
 use super::deploy::{Deploys, How, Ready, deploy};
 use super::plan::PlanningArgs;
@@ -15,6 +15,13 @@ use crate::ui::Ui;
 /// Arguments of `mcd apply`.
 #[derive(Args, Debug)]
 pub(super) struct ApplyArgs {
+    #[command(flatten)]
+    pub(super) deploy: DeployArgs,
+}
+
+/// Arguments of every verb that renders and applies.
+#[derive(Args, Debug)]
+pub(super) struct DeployArgs {
     /// Go on in the other targets when one cannot be rendered, planned or reached
     #[arg(long)]
     pub(super) keep_going: bool,
@@ -25,6 +32,8 @@ pub(super) struct ApplyArgs {
     pub(super) planning: PlanningArgs,
     #[command(flatten)]
     pub(super) wait: WaitArgs,
+    #[command(flatten)]
+    pub(super) drive: DriveArgs,
     #[command(flatten)]
     pub(super) confirm: ConfirmArgs,
     #[command(flatten)]
@@ -39,12 +48,12 @@ pub(super) struct ApplyArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
-    apply_with(args, args.planning.options(), global, ui).await
+    apply_with(&args.deploy, args.deploy.planning.options(), global, ui).await
 }
 
 /// Plans with `options`, asks, and applies.
 pub(super) async fn apply_with(
-    args: &ApplyArgs,
+    args: &DeployArgs,
     options: PlanOptions,
     global: &GlobalArgs,
     ui: &Ui,

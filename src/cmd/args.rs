@@ -200,9 +200,32 @@ pub struct WaitArgs {
     #[arg(long, hide_possible_values = true, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", require_equals = true, action = clap::ArgAction::Set)]
     pub wait: bool,
 
-    /// How long to wait for a target
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, env = "MCD_TIMEOUT", hide_env = true)]
-    pub timeout: Duration,
+    /// How long to wait for a target; default: 10m, and for a step of a rollout what its wave says
+    #[arg(long, value_name = "DURATION", value_parser = duration, env = "MCD_TIMEOUT", hide_env = true)]
+    pub timeout: Option<Duration>,
+}
+
+/// How long a target may take when nothing is said.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+impl WaitArgs {
+    /// How long to wait for a target.
+    pub(crate) fn patience(self) -> Duration {
+        self.timeout.unwrap_or(PATIENCE)
+    }
+}
+
+/// How a rollout is driven.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "Rollout")]
+pub struct DriveArgs {
+    /// Exit with 0 also when targets failed, as long as no wave had more failures than it may
+    #[arg(long)]
+    pub budget_ok: bool,
+
+    /// Wait for an approval, at most so long, rather than end with exit code 7
+    #[arg(long, value_name = "DURATION", value_parser = duration, env = "MCD_WAIT_APPROVAL", hide_env = true)]
+    pub wait_approval: Option<Duration>,
 }
 
 /// What is deleted only when it is asked for.

@@ -54,7 +54,7 @@ pub(crate) async fn run(args: &DeleteArgs, _global: &GlobalArgs, ui: &Ui) -> Out
     }
     let options = DeleteOptions {
         besides: args.besides.besides(),
-        wait: args.wait.wait.then_some(args.wait.timeout),
+        wait: args.wait.wait.then_some(args.wait.patience()),
     };
     let planned: Vec<Planned> = session
         .each(|target| async {

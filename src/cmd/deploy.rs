@@ -254,7 +254,7 @@ async fn carry_out(
                 };
                 let options = ApplyOptions {
                     wait: how.wait.wait,
-                    timeout: how.wait.timeout,
+                    timeout: how.wait.patience(),
                     plan: how.plan,
                     about,
                     restored,

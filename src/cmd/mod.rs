@@ -15,6 +15,7 @@ mod deploy;
 mod diff;
 mod doctor;
 mod external;
+mod freeze;
 mod generate;
 mod history;
 mod init;
@@ -23,6 +24,7 @@ mod plan;
 mod release;
 mod render;
 mod rollback;
+mod rollout;
 mod session;
 mod signals;
 mod status;
@@ -41,7 +43,8 @@ Exit codes:
     3  usage or configuration; a confirmation without a terminal
     4  rendering failed, or the server refuses a manifest (invalid, immutable, quota)
     5  policy, or admission denied
-    6  blocked: locked, a conflict to decide, a plan that no longer holds, declined
+    6  blocked: locked, frozen, a rollout in progress, a conflict to decide, a plan that no longer
+       holds, declined
     7  paused, waiting for approval
     8  done, with failures inside the budget
     9  a cluster could not be reached, or not read (401, 403)
@@ -88,6 +91,8 @@ enum Command {
     Adopt(adopt::AdoptArgs),
     /// Give each target the objects of an earlier release again
     Rollback(rollback::RollbackArgs),
+    /// Take a release through steps and waves; look at it, approve it, go on, take it back
+    Rollout(rollout::RolloutArgs),
     /// Delete the application from the targets
     Delete(delete::DeleteArgs),
     /// Show how the application stands in each target
@@ -96,6 +101,8 @@ enum Command {
     History(history::HistoryArgs),
     /// Check that all is there that plan, apply and delete need: reachable, identity, rights, APIs, tools
     Doctor(doctor::DoctorArgs),
+    /// Keep everyone from writing to the targets, until it is lifted or its time is over
+    Freeze(freeze::FreezeArgs),
     /// Remove the lock that a run left behind
     Unlock(unlock::UnlockArgs),
     /// Print the JSON Schema of a file or of an output
@@ -174,6 +181,8 @@ async fn run(command: Command, global: &args::GlobalArgs, ui: &Ui) -> Outcome {
         Command::Apply(args) => apply::run(&args, global, ui).await,
         Command::Adopt(args) => adopt::run(args, global, ui).await,
         Command::Rollback(args) => rollback::run(&args, global, ui).await,
+        Command::Rollout(args) => rollout::run(args, global, ui).await,
+        Command::Freeze(args) => freeze::run(&args, ui).await,
         Command::Delete(args) => delete::run(&args, global, ui).await,
         Command::Status(args) => status::run(&args, global, ui).await,
         Command::History(args) => history::run(&args, ui).await,

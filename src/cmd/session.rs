@@ -12,9 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::{ClusterArgs, Color, GlobalArgs, ProjectArgs, RenderArgs};
 use super::signals::Interrupt;
+use crate::apply::rollout::Route;
 use crate::apply::{Job, Observed, PlanOptions, Restoration, observe, restore};
 use crate::cluster::{Cluster, ConnectOptions, Impersonate, Kubeconfigs, Note, Notes, Server};
-use crate::config::{Project, Resolver, Selector, Target, TargetName};
+use crate::config::{ClusterSpec, Project, Resolver, Selector, Target, TargetName};
 use crate::error::{Error, Exit, Result};
 use crate::event::{EventKind, Events, Phase};
 use crate::manifest::Scrubber;
@@ -114,6 +115,24 @@ impl Session {
     ) -> Result<Self> {
         let kubeconfigs = ambient_kubeconfigs(clusters.kubeconfig.clone());
         let (project, targets) = project(args, render.is_some(), &kubeconfigs)?;
+        Self::over(project, targets, kubeconfigs, clusters, render, ui)
+    }
+
+    /// Opens a session over an application in a place that the arguments name, without its files.
+    pub(crate) fn without_files(target: Target, clusters: &ClusterArgs, ui: &Ui) -> Result<Self> {
+        let kubeconfigs = ambient_kubeconfigs(clusters.kubeconfig.clone());
+        let project = Project::without_files(target.app.clone());
+        Self::over(project, vec![target], kubeconfigs, clusters, None, ui)
+    }
+
+    fn over(
+        project: Project,
+        targets: Vec<Target>,
+        kubeconfigs: Kubeconfigs,
+        clusters: &ClusterArgs,
+        render: Option<&RenderArgs>,
+        ui: &Ui,
+    ) -> Result<Self> {
         for warning in &project.warnings {
             ui.warning(&warning.to_string());
         }
@@ -153,6 +172,26 @@ impl Session {
         })
     }
 
+    /// Goes on with other targets: those of a rollout, once its header was read.
+    pub(crate) fn retarget(&mut self, targets: Vec<Arc<Target>>) {
+        self.reporter.targets(targets.iter().map(|t| t.name.clone()).collect());
+        self.targets = targets;
+    }
+
+    /// Every context at hand with where it leads: the fleet's clusters first, then the kubeconfig's
+    /// contexts. Those that are broken lead nowhere.
+    pub(crate) fn routes(&self) -> Vec<Route> {
+        let contexts = self.kubeconfigs.contexts(None).unwrap_or_default();
+        let contexts = contexts.iter().map(|name| ClusterSpec::of_context(name, name));
+        let clusters = self.project.clusters.iter().cloned().chain(contexts);
+        let routes = clusters.filter_map(|cluster| {
+            let server = self.kubeconfigs.check(&cluster).ok()?;
+            server.check_identity(&cluster).ok()?;
+            Some(Route { cluster, server })
+        });
+        routes.collect()
+    }
+
     /// Checks every context before anything is contacted.
     /// Two targets with one server and namespace are an error: they would write the same objects
     /// and the same record.
@@ -180,7 +219,19 @@ impl Session {
     where
         F: Future<Output = T>,
     {
-        stream::iter(self.targets.iter().cloned())
+        self.each_of(self.targets.clone(), work).await
+    }
+
+    /// The same for other targets than the run's own.
+    pub(crate) async fn each_of<T, F>(
+        &self,
+        targets: Vec<Arc<Target>>,
+        work: impl Fn(Arc<Target>) -> F,
+    ) -> Vec<(Arc<Target>, T)>
+    where
+        F: Future<Output = T>,
+    {
+        stream::iter(targets)
             .map(|target| {
                 let future = work(target.clone());
                 let events = self.events.of(&target.name);

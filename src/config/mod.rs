@@ -45,6 +45,7 @@ pub use generators::{Contexts, NoContexts};
 pub use identity::Identity;
 pub use ignore::{Ignore, LabelSelector};
 pub use name::{AppName, TargetName};
+pub(crate) use names::is_dns_label;
 pub use project::Project;
 pub use read::{Disk, Files, Memory};
 pub use resolve::Resolver;

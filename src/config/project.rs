@@ -46,6 +46,19 @@ impl Selectable for ClusterSpec {
 }
 
 impl Project {
+    /// An application of which only the name is known: its state in a cluster says the rest.
+    pub fn without_files(app: AppName) -> Self {
+        Project {
+            app,
+            file: PathBuf::new(),
+            root: PathBuf::new(),
+            clusters: Vec::new(),
+            targets: Vec::new(),
+            others: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
     /// The targets that `-t` (names or globs, any of them) and `-l` (all of it) choose, in the
     /// order of the fleet. Neither: all.
     ///

@@ -29,7 +29,7 @@ enum Command {
 #[derive(Clone)]
 struct Screen {
     ui: Ui,
-    targets: Arc<Vec<TargetName>>,
+    targets: Arc<Mutex<Vec<TargetName>>>,
     now: Arc<Mutex<Option<Arc<dyn Progress>>>>,
     /// Nothing is to be said any more: something else has the terminal.
     muted: Arc<AtomicBool>,
@@ -57,7 +57,8 @@ impl Screen {
         self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
     fn show(&self) {
-        let fresh: Arc<dyn Progress> = Arc::from(progress(&self.ui, &self.targets));
+        let targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let fresh: Arc<dyn Progress> = Arc::from(progress(&self.ui, &targets));
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(fresh);
     }
     fn hide(&self) {
@@ -77,7 +78,7 @@ impl Reporter {
     ) -> Self {
         let screen = Screen {
             ui: ui.clone(),
-            targets: Arc::new(targets),
+            targets: Arc::new(Mutex::new(targets)),
             now: Arc::default(),
             muted: Arc::default(),
         };
@@ -99,6 +100,11 @@ impl Reporter {
         if self.commands.send(Command::Hide(done)).is_ok() {
             let _ = hidden.await;
         }
+    }
+
+    /// The run has other targets, from the next time on that the display is brought back.
+    pub fn targets(&self, targets: Vec<TargetName>) {
+        *self.screen.targets.lock().unwrap_or_else(PoisonError::into_inner) = targets;
     }
 
     /// Says nothing from now on, for a verb that shows everything itself.

@@ -1,0 +1,29 @@
+//! `mcd rollout abort`: takes a rollout back, the last wave first.
+
+use clap::Args;
+
+use super::super::Outcome;
+use super::super::args::{ClusterArgs, ConfirmArgs, GlobalArgs, OutputArgs};
+use super::find::{FindArgs, find};
+use crate::error::Error;
+use crate::ui::Ui;
+
+/// Arguments of `mcd rollout abort`.
+#[derive(Args, Debug)]
+pub(super) struct AbortArgs {
+    #[command(flatten)]
+    confirm: ConfirmArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    find: FindArgs,
+    #[command(flatten)]
+    clusters: ClusterArgs,
+}
+
+/// Runs the verb.
+pub(super) async fn run(args: &AbortArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
+    let found = find(&args.find, &args.clusters, ui).await?;
+    let _ = (&found.session, &found.header, &found.members);
+    Err(Error::config("there are no rollouts yet"))
+}
