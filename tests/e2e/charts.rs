@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use testbed::{ChartServer, ChartServerOptions};
+use testbed::{ChartServer, ChartServerOptions, Registry};
 
 use crate::chart_world::{Charts, HELMS, PASSWORD, login_for, login_of, sha256, write};
 use crate::support::Run;
@@ -139,20 +139,25 @@ fn a_pinned_chart_is_pulled_once_and_never_believed() {
     world.ok(4, &["plan"]).says("is not the one that its index lists");
 }
 
+/// A server that wants a login, with the chart `web` in a repository and in a registry.
+fn behind_login(charts: &Charts, registry: &Registry) -> ChartServer {
+    let archive = charts.package("web", "1.2.3");
+    charts.index();
+    charts.push(registry, &[&archive]);
+    ChartServer::start(ChartServerOptions {
+        folder: charts.folder.path().to_owned(),
+        registry: Some(registry.host()),
+        login: Some(login_of()),
+        ..ChartServerOptions::default()
+    })
+}
+
 #[test]
 fn logins_reach_the_server_and_nothing_else() {
     let charts = Charts::new();
     let world = &charts.world;
     let registry = world.bed.registry();
-    let archive = charts.package("web", "1.2.3");
-    charts.index();
-    charts.push(&registry, &[&archive]);
-    let server = ChartServer::start(ChartServerOptions {
-        folder: charts.folder.path().to_owned(),
-        registry: Some(registry.host()),
-        login: Some(login_of()),
-        ..ChartServerOptions::default()
-    });
+    let server = behind_login(&charts, &registry);
     // A helm that keeps the arguments and the variables that it was given.
     let wrapper = world.path().join("helm");
     let log = world.path().join("helm.log");
@@ -225,15 +230,7 @@ fn logins_of_helms_own_files_are_used() {
     let charts = Charts::new();
     let world = &charts.world;
     let registry = world.bed.registry();
-    let archive = charts.package("web", "1.2.3");
-    charts.index();
-    charts.push(&registry, &[&archive]);
-    let server = ChartServer::start(ChartServerOptions {
-        folder: charts.folder.path().to_owned(),
-        registry: Some(registry.host()),
-        login: Some(login_of()),
-        ..ChartServerOptions::default()
-    });
+    let server = behind_login(&charts, &registry);
     // As `helm repo add` and `helm registry login` leave them.
     let own = world.path().join("home/.config/helm");
     write(

@@ -6,18 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use testbed::{Bed, Fault, KillSwitch, Match, Proxy, When, wait_for};
 
-use crate::support::{Run, World, web};
-
-const HPA: &str = "---
-apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
-metadata: {name: web}
-spec:
-  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
-  minReplicas: 1
-  maxReplicas: 9
-  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
-";
+use crate::support::{HPA, Run, World, web};
 
 const SECRET: &str = "---
 apiVersion: v1

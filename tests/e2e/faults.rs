@@ -22,15 +22,6 @@ fn proxied(prefix: &str) -> (World, Proxy) {
     (world, proxy)
 }
 
-/// One cluster behind a proxy.
-fn single(prefix: &str) -> (World, Proxy) {
-    let proxy = Proxy::start(Bed::shared().cluster("us-east"));
-    let world = World::with_contexts(prefix, &[proxy.context()]);
-    world.plain(&["us-east"]);
-    world.write("k8s/web.yaml", &web("web:1"));
-    (world, proxy)
-}
-
 /// One cluster, as another user.
 fn as_user(prefix: &str, user: User) -> World {
     let context = Context::of(Bed::shared().cluster("us-east")).as_user(user);
@@ -40,26 +31,9 @@ fn as_user(prefix: &str, user: User) -> World {
     world
 }
 
-/// Lets a user do these things in the test's namespace.
-fn grant(world: &World, user: &str, verbs: &[&str]) {
-    let path = format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{}", world.namespace.name());
-    let all = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": verbs}]);
-    for (plural, body) in [
-        ("roles", json!({"metadata": {"name": "t"}, "rules": all})),
-        (
-            "rolebindings",
-            json!({
-                "metadata": {"name": "t"},
-                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "t"},
-                "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
-            }),
-        ),
-    ] {
-        let answer =
-            world.cluster("us-east").call("POST", &format!("{path}/{plural}"), Some(&body));
-        let answer = answer.unwrap();
-        assert!(answer.is_success(), "{}", answer.text);
-    }
+/// Rules that allow these verbs for everything.
+fn anything(verbs: &[&str]) -> Value {
+    json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": verbs}])
 }
 
 /// Panics if mcd has left anything in these clusters.
@@ -162,7 +136,7 @@ fn a_cluster_that_resets_is_left_out() {
 
 #[test]
 fn a_busy_server_is_asked_again_and_that_is_said() {
-    let (world, proxy) = single("busy");
+    let (world, proxy) = World::behind_proxy("busy");
     proxy.inject(Match::any().method("GET").times(2), Fault::status(503));
     world.ok(0, &["plan"]).says("503").says("again");
     proxy.inject(Match::writes().path("/deployments/").times(1), Fault::status(503));
@@ -206,7 +180,7 @@ fn who_may_not_read_is_told() {
 #[test]
 fn who_may_only_read_gets_a_plan_that_is_not_verified() {
     let world = as_user("reader", User::named("reader"));
-    grant(&world, "reader", &["get", "list", "watch"]);
+    world.grant("reader", &anything(&["get", "list", "watch"]));
     let plan = world.ok(0, &["plan", "-o", "json"]).json();
     assert_eq!(plan["counts"]["create"], 3, "{plan:#}");
     let change = &plan["targets"][0]["changes"][0];
@@ -221,7 +195,7 @@ fn who_may_only_read_gets_a_plan_that_is_not_verified() {
 /// A right that is missing in the middle: what was written is said, and is not lost.
 #[test]
 fn a_write_that_is_forbidden_is_named_and_the_rest_is_remembered() {
-    let (world, proxy) = single("forbidden-write");
+    let (world, proxy) = World::behind_proxy("forbidden-write");
     proxy.inject(Match::writes().path("/deployments/"), Fault::status(403));
     let apply = world.ok(1, &["apply", "-y", "-o", "json"]).json();
     let target = &apply["targets"][0];
@@ -322,7 +296,7 @@ fn a_cluster_that_goes_away_in_the_middle() {
 /// Every write refused once, for the moment: each is made again, and said so.
 #[test]
 fn a_server_that_is_busy_at_every_write() {
-    let (world, proxy) = single("busy-write");
+    let (world, proxy) = World::behind_proxy("busy-write");
     let seen = std::sync::Mutex::new(std::collections::HashSet::new());
     let first =
         move |r: &testbed::Request| seen.lock().unwrap().insert(format!("{} {}", r.method, r.path));
@@ -336,7 +310,7 @@ fn a_server_that_is_busy_at_every_write() {
 /// Not every answer is one of an API server.
 #[test]
 fn a_page_instead_of_an_answer() {
-    let (world, proxy) = single("page");
+    let (world, proxy) = World::behind_proxy("page");
     let page = Reply::status(200).body("text/html", "<h1>Please log in as hunter2</h1>");
     proxy.inject(Match::any(), Fault::Answer(page));
     for args in [&["plan"][..], &["status"], &["apply", "-y"], &["delete", "-y"]] {
@@ -363,7 +337,8 @@ fn a_certificate_of_someone_else() {
 #[test]
 fn who_may_do_everything_in_the_namespace_needs_no_more() {
     let world = as_user("least", User::named("deployer"));
-    grant(&world, "deployer", &["get", "list", "watch", "create", "patch", "update", "delete"]);
+    let verbs = ["get", "list", "watch", "create", "patch", "update", "delete"];
+    world.grant("deployer", &anything(&verbs));
     world.ok(2, &["plan", "--detailed-exitcode"]).says("3 to create").hides("not verified");
     world.ok(0, &["apply", "-y"]).says("Healthy");
     world.ok(0, &["diff", "--verify"]);
@@ -377,7 +352,7 @@ fn who_may_do_everything_in_the_namespace_needs_no_more() {
 /// An answer that is lost leaves the run in doubt; the next one finds out.
 #[test]
 fn a_lost_answer_to_any_write_is_found_out() {
-    let (world, proxy) = single("lost");
+    let (world, proxy) = World::behind_proxy("lost");
     world.ok(0, &["apply", "-y"]);
     let writes = proxy.writes().len();
     for n in 0..writes {

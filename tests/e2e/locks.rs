@@ -3,22 +3,13 @@
 
 use std::time::Duration;
 
-use testbed::{Bed, Match, Proxy};
+use testbed::Match;
 
 use crate::support::{Run, World, web};
 
-/// One cluster behind a proxy.
-fn single(prefix: &str) -> (World, Proxy) {
-    let proxy = Proxy::start(Bed::shared().cluster("us-east"));
-    let world = World::with_contexts(prefix, &[proxy.context()]);
-    world.plain(&["us-east"]);
-    world.write("k8s/web.yaml", &web("web:1"));
-    (world, proxy)
-}
-
 #[test]
 fn the_second_is_told_who_holds_the_lock() {
-    let (world, proxy) = single("lock");
+    let (world, proxy) = World::behind_proxy("lock");
     let hold = proxy.hold(Match::writes().path("/services/"));
     let mut first = world.start(&["apply", "-y"]);
     hold.wait(Duration::from_secs(30));
@@ -49,7 +40,7 @@ fn the_second_is_told_who_holds_the_lock() {
 
 #[test]
 fn several_at_once_end_as_one() {
-    let (world, proxy) = single("race");
+    let (world, proxy) = World::behind_proxy("race");
     for round in 1..=3 {
         world.write("k8s/web.yaml", &web(&format!("web:{round}")));
         proxy.clear_log();
@@ -85,7 +76,7 @@ fn several_at_once_end_as_one() {
 /// for its duration is not.
 #[test]
 fn a_holder_elsewhere_is_watched() {
-    let (world, _proxy) = single("elsewhere");
+    let (world, _proxy) = World::behind_proxy("elsewhere");
     world.kubectl_apply(
         "us-east",
         "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: mcd.web}\n\
@@ -98,7 +89,7 @@ fn a_holder_elsewhere_is_watched() {
 /// it was silent for so long that nobody has to wait. Either way the clocks decide nothing else.
 #[test]
 fn a_holder_whose_clock_is_an_hour_off() {
-    let (world, _proxy) = single("clock");
+    let (world, _proxy) = World::behind_proxy("clock");
     for (hours, waits) in [(1, true), (-1, false)] {
         let time = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(hours);
         let time = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z");
@@ -120,7 +111,7 @@ fn a_holder_whose_clock_is_an_hour_off() {
 /// Different applications do not wait for each other.
 #[test]
 fn two_applications_at_once() {
-    let (world, _proxy) = single("side-by-side");
+    let (world, _proxy) = World::behind_proxy("side-by-side");
     let file = std::fs::read_to_string(world.path().join("mcd.yaml")).unwrap();
     let other = file.replace("metadata: {name: web}", "metadata: {name: shop}");
     world.write("shop.yaml", &other.replace("k8s/", "shop/"));

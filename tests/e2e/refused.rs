@@ -274,26 +274,6 @@ fn a_quota_of_pods() {
     apply.says("Deployment").says("exceeded quota: few").says("pods=1");
 }
 
-fn grant(world: &World, user: &str, rules: &Value) {
-    let path = format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{}", world.namespace.name());
-    for (plural, body) in [
-        ("roles", json!({"metadata": {"name": "t"}, "rules": rules})),
-        (
-            "rolebindings",
-            json!({
-                "metadata": {"name": "t"},
-                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "t"},
-                "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
-            }),
-        ),
-    ] {
-        let answer =
-            world.cluster("us-east").call("POST", &format!("{path}/{plural}"), Some(&body));
-        let answer = answer.unwrap();
-        assert!(answer.is_success(), "{}", answer.text);
-    }
-}
-
 fn as_user(prefix: &str, user: &str) -> World {
     let context = Context::of(Bed::shared().cluster("us-east")).as_user(User::named(user));
     let world = World::with_contexts(prefix, &[context]);
@@ -312,7 +292,7 @@ fn patch_without_create() {
     let state = json!({"apiGroups": ["", "coordination.k8s.io"], "resources": ["secrets", "leases"], "verbs": ["*"]});
     let own =
         json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "patch"]});
-    grant(&world, "patcher", &json!([state, own]));
+    world.grant("patcher", &json!([state, own]));
     testbed::wait_for("the rights count", std::time::Duration::from_secs(30), || {
         let plan = world.mcd(&["plan"]);
         if plan.code == 0 { Ok(()) } else { Err(plan.to_string()) }
@@ -334,7 +314,7 @@ fn rights_that_the_user_does_not_hold() {
     );
     let state = json!({"apiGroups": ["", "coordination.k8s.io"], "resources": ["secrets", "leases"], "verbs": ["*"]});
     let own = json!({"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles"], "verbs": ["get", "list", "patch", "create"]});
-    grant(&world, "climber", &json!([state, own]));
+    world.grant("climber", &json!([state, own]));
     testbed::wait_for("the rights count", std::time::Duration::from_secs(30), || {
         let plan = world.mcd(&["plan"]);
         if plan.stdout.contains("grants rights") { Ok(()) } else { Err(plan.to_string()) }

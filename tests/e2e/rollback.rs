@@ -6,24 +6,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testbed::{Bed, Match, Proxy, wait_for};
 
-use crate::support::{Run, World, web};
+use crate::support::{HPA, Run, World, web};
 
 const SECRET: &str = "---
 apiVersion: v1
 kind: Secret
 metadata: {name: web}
 stringData: {password: PASSWORD}
-";
-
-const HPA: &str = "---
-apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
-metadata: {name: web}
-spec:
-  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
-  minReplicas: 1
-  maxReplicas: 9
-  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
 ";
 
 /// Two releases that differ in all that a rollback has to bring back.

@@ -7,19 +7,10 @@ use testbed::{Bed, Component, Context, Fault, Match, Proxy, Reply, TestNamespace
 
 use crate::support::{Run, World, web};
 
-/// One cluster behind a proxy.
-fn single(prefix: &str) -> (World, Proxy) {
-    let proxy = Proxy::start(Bed::shared().cluster("us-east"));
-    let world = World::with_contexts(prefix, &[proxy.context()]);
-    world.plain(&["us-east"]);
-    world.write("k8s/web.yaml", &web("web:1"));
-    (world, proxy)
-}
-
 /// The bound is on each call, not on the whole of a run.
 #[test]
 fn a_slow_server_is_waited_for_as_long_as_a_call_may_take() {
-    let (world, proxy) = single("slow");
+    let (world, proxy) = World::behind_proxy("slow");
     proxy.inject(Match::any().path("/configmaps"), Fault::Slow(Duration::from_secs(3)));
     let plan = world.ok(9, &["plan", "--request-timeout=1s"]);
     plan.says("gave no answer within 1s").says("ConfigMap").says("raise `--request-timeout`");
@@ -31,7 +22,7 @@ fn a_slow_server_is_waited_for_as_long_as_a_call_may_take() {
 /// Head and a part of the body, then silence.
 #[test]
 fn an_answer_that_stops_in_the_middle_is_given_up_in_time() {
-    let (world, proxy) = single("stall");
+    let (world, proxy) = World::behind_proxy("stall");
     proxy.inject(Match::any().method("GET").path("/configmaps"), Fault::Stall(20));
     let started = Instant::now();
     world.ok(9, &["plan", "--request-timeout=2s"]).says("gave no answer within 2s");
@@ -51,7 +42,7 @@ fn an_answer_that_stops_in_the_middle_is_given_up_in_time() {
 
 #[test]
 fn a_server_that_asks_for_more_time_than_a_call_has_is_not_waited_for() {
-    let (world, proxy) = single("throttled");
+    let (world, proxy) = World::behind_proxy("throttled");
     proxy.inject(Match::any().method("GET"), Fault::Answer(Reply::status(429).retry_after(300)));
     let started = Instant::now();
     world.ok(9, &["plan"]).says("asks to slow down (429)").says("--concurrency");

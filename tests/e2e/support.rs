@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use serde_json::Value;
-use testbed::{Bed, Cluster, Context, Kubeconfig, TestNamespace};
+use serde_json::{Value, json};
+use testbed::{Bed, Cluster, Context, Kubeconfig, Proxy, TestNamespace};
 
 /// The three clusters, in the order of every fleet file here.
 pub(crate) const CLUSTERS: [&str; 3] = ["us-east", "us-west", "eu-west"];
@@ -45,6 +45,15 @@ impl World {
             kubeconfig: bed.kubeconfig(contexts),
             folder,
         }
+    }
+
+    /// A world with one cluster, which is behind a proxy, and an application of plain manifests.
+    pub(crate) fn behind_proxy(prefix: &str) -> (Self, Proxy) {
+        let proxy = Proxy::start(Bed::shared().cluster("us-east"));
+        let world = Self::with_contexts(prefix, &[proxy.context()]);
+        world.plain(&["us-east"]);
+        world.write("k8s/web.yaml", &web("web:1"));
+        (world, proxy)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -175,6 +184,24 @@ impl World {
         format!("mcd:{}/web", self.namespace.name())
     }
 
+    /// Gives a user these rights in the test's namespace of the first cluster.
+    pub(crate) fn grant(&self, user: &str, rules: &Value) {
+        let path =
+            format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{}", self.namespace.name());
+        let group = "rbac.authorization.k8s.io";
+        let role = json!({"metadata": {"name": "t"}, "rules": rules});
+        let binding = json!({
+            "metadata": {"name": "t"},
+            "roleRef": {"apiGroup": group, "kind": "Role", "name": "t"},
+            "subjects": [{"apiGroup": group, "kind": "User", "name": user}],
+        });
+        for (plural, body) in [("roles", role), ("rolebindings", binding)] {
+            let path = format!("{path}/{plural}");
+            let answer = self.cluster("us-east").call("POST", &path, Some(&body)).expect("a call");
+            assert!(answer.is_success(), "{}", answer.text);
+        }
+    }
+
     /// Whether an object is there.
     pub(crate) fn exists(&self, cluster: &str, kind: &str, name: &str) -> bool {
         let args =
@@ -262,3 +289,15 @@ data: {{greeting: hello}}
 "
     )
 }
+
+/// An autoscaler of the Deployment in [`web`].
+pub(crate) const HPA: &str = "---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  minReplicas: 1
+  maxReplicas: 9
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
+";

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{World, web};
+use crate::support::{HPA, World, web};
 
 fn image(live: &Value) -> &Value {
     &live["spec"]["template"]["spec"]["containers"][0]["image"]
@@ -97,17 +97,6 @@ fn a_restart_and_an_annotation_by_hand_stay() {
         "shop"
     );
 }
-
-const HPA: &str = "---
-apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
-metadata: {name: web}
-spec:
-  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
-  minReplicas: 1
-  maxReplicas: 9
-  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
-";
 
 /// Replicas that an autoscaler set stay when an image changes, to another number or to the same.
 #[test]
