@@ -23,6 +23,11 @@ pub fn age(now: Timestamp, then: Timestamp) -> String {
     }
 }
 
+/// How long it is until `then`, in the same words.
+pub fn left(now: Timestamp, then: Timestamp) -> String {
+    age(then, now)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

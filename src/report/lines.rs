@@ -84,6 +84,10 @@ impl Progress for Lines {
         self.ui.status(&prefixed(target, self.width, text, self.ui.err()));
     }
 
+    fn head(&self, text: &str) {
+        self.ui.status(&clean(text));
+    }
+
     fn done(&self, target: &TargetName, ok: bool, text: &str) {
         self.rows().remove(target);
         let role = if ok { Role::Ok } else { Role::Fail };

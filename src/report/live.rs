@@ -25,6 +25,8 @@ pub struct Live {
     all: usize,
     /// The row that counts, when there are too many to look at each.
     sum: ProgressBar,
+    /// What the run as a whole is at.
+    head: Mutex<Option<ProgressBar>>,
     rows: Mutex<BTreeMap<TargetName, Row>>,
 }
 
@@ -46,6 +48,7 @@ impl Live {
             keep: targets.len() <= MOST_ROWS,
             all: targets.len(),
             sum: ProgressBar::hidden(),
+            head: Mutex::default(),
             rows: Mutex::default(),
         }
     }
@@ -78,7 +81,8 @@ impl Live {
         let (done, failed) =
             ended.fold((0, 0), |(done, failed), ok| (done + 1, failed + usize::from(!ok)));
         if done == 1 {
-            self.ui.bars().insert(0, self.sum.clone());
+            let head = self.head.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+            self.ui.bars().insert(usize::from(head), self.sum.clone());
             self.sum.set_style(style("{wide_msg}"));
         }
         let failed = match failed {
@@ -113,6 +117,19 @@ impl Progress for Live {
 
     fn line(&self, target: Option<&TargetName>, text: &str) {
         self.ui.status(&prefixed(target, self.width, text, self.ui.err()));
+    }
+
+    fn head(&self, text: &str) {
+        let text = clean(text).replace('\n', " ");
+        let text = self.ui.err().paint(Role::Bold, &text);
+        let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let bar = head.get_or_insert_with(|| {
+            let bar = self.ui.bars().insert(0, ProgressBar::hidden());
+            bar.set_style(style("{wide_msg}"));
+            bar
+        });
+        bar.set_message(text);
+        bar.tick();
     }
 
     fn done(&self, target: &TargetName, ok: bool, text: &str) {
@@ -168,6 +185,9 @@ impl Progress for Live {
         }
         rows.clear();
         self.sum.finish_and_clear();
+        if let Some(head) = self.head.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            head.finish_and_clear();
+        }
         // A terminal that cannot be cleared any more has nobody in front of it.
         let _ = self.ui.bars().clear();
     }

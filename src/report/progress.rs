@@ -17,6 +17,9 @@ pub trait Progress: Send + Sync {
     /// A line that stays, of a target or of the run.
     fn line(&self, target: Option<&TargetName>, text: &str);
 
+    /// What the run as a whole is at, until the next such line.
+    fn head(&self, text: &str);
+
     /// Nothing is under way for the target now; it may come again.
     fn rest(&self, target: &TargetName);
 

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
+use super::events::EventLog;
 use super::progress::{Progress, TICK, age, progress};
 use crate::config::TargetName;
-use crate::event::{Event, EventKind, Phase, Verb};
+use crate::event::{Event, EventKind, Phase, StepMark, Verb};
+use crate::report::plan::plural;
 use crate::ui::Ui;
 
 /// The display of a run.
@@ -33,6 +35,8 @@ struct Screen {
     now: Arc<Mutex<Option<Arc<dyn Progress>>>>,
     /// Nothing is to be said any more: something else has the terminal.
     muted: Arc<AtomicBool>,
+    /// Where all events go, if anywhere.
+    log: EventLog,
 }
 
 /// Writes lines above the display, from anywhere.
@@ -81,6 +85,7 @@ impl Reporter {
             targets: Arc::new(Mutex::new(targets)),
             now: Arc::default(),
             muted: Arc::default(),
+            log: EventLog::default(),
         };
         screen.show();
         let (commands, inbox) = mpsc::unbounded_channel();
@@ -107,6 +112,14 @@ impl Reporter {
         *self.screen.targets.lock().unwrap_or_else(PoisonError::into_inner) = targets;
     }
 
+    /// Writes every event to this file too, as lines of JSON.
+    ///
+    /// # Errors
+    /// It cannot be written (exit 3).
+    pub fn record(&self, path: &std::path::Path) -> crate::error::Result<()> {
+        self.screen.log.open(path)
+    }
+
     /// Says nothing from now on, for a verb that shows everything itself.
     pub fn mute(&self) {
         self.screen.muted.store(true, Ordering::Relaxed);
@@ -125,15 +138,15 @@ async fn run(
 ) {
     let mut clock = tokio::time::interval(TICK);
     clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut troubles = Troubles::default();
+    let mut known = Known::default();
     loop {
         tokio::select! {
             biased;
-            Some(event) = events.recv() => show(&screen, &mut troubles, &event),
+            Some(event) = events.recv() => show(&screen, &mut known, &event),
             command = inbox.recv() => match command {
                 Some(Command::Hide(done)) => {
                     while let Ok(event) = events.try_recv() {
-                        show(&screen, &mut troubles, &event);
+                        show(&screen, &mut known, &event);
                     }
                     screen.hide();
                     let _ = done.send(());
@@ -146,6 +159,24 @@ async fn run(
                     progress.tick(Instant::now());
                 }
             }
+        }
+    }
+}
+
+/// What is known from event to event.
+#[derive(Default)]
+struct Known {
+    troubles: Troubles,
+    /// The steps that targets of a rollout are at.
+    steps: BTreeMap<TargetName, StepMark>,
+}
+
+impl Known {
+    /// `waiting`, or in a rollout `canary 1/4: waiting`.
+    fn state(&self, target: &TargetName, word: &str) -> String {
+        match self.steps.get(target) {
+            Some(step) => format!("{step}: {word}"),
+            None => word.to_owned(),
         }
     }
 }
@@ -197,18 +228,23 @@ impl Troubles {
     }
 }
 
-fn show(screen: &Screen, troubles: &mut Troubles, event: &Event) {
+fn show(screen: &Screen, known: &mut Known, event: &Event) {
     // What happened is the log; there is none unless someone asked for it.
     if let Ok(line) = serde_json::to_string(event) {
         tracing::info!(target: "mcd", "{line}");
+    }
+    if let Err(e) = screen.log.write(event, jiff::Timestamp::now()) {
+        screen.ui.warning(&format!("events are not written any more: {e}"));
     }
     let Some(progress) = screen.get() else { return };
     let target = event.target.as_ref();
     match (&event.kind, target) {
         (EventKind::Phase { phase: Phase::Pending }, Some(target)) => progress.rest(target),
-        (EventKind::Phase { phase }, Some(target)) => progress.set(target, phase.word(), ""),
+        (EventKind::Phase { phase }, Some(target)) => {
+            progress.set(target, &known.state(target, phase.word()), "");
+        }
         (EventKind::Retry { call, attempt, wait, why }, _) => {
-            let news = troubles.begins(target, why, Instant::now());
+            let news = known.troubles.begins(target, why, Instant::now());
             if screen.ui.is_verbose() {
                 let wait = wait.as_secs_f64();
                 let text = format!("{call}: {why}; attempt {attempt} failed, again in {wait:.1}s");
@@ -218,7 +254,7 @@ fn show(screen: &Screen, troubles: &mut Troubles, event: &Event) {
             }
         }
         (EventKind::Answers, _) => {
-            if let Some(lasted) = troubles.ends(target, Instant::now()) {
+            if let Some(lasted) = known.troubles.ends(target, Instant::now()) {
                 progress.line(target, &format!("the server answers again, after {}", age(lasted)));
             }
         }
@@ -234,23 +270,139 @@ fn show(screen: &Screen, troubles: &mut Troubles, event: &Event) {
                     Phase::Applying
                 }
             };
-            progress.set(target, phase.word(), &line);
+            progress.set(target, &known.state(target, phase.word()), &line);
             if !screen.ui.is_live() {
                 progress.line(Some(target), &line);
             }
         }
         (EventKind::Waiting { reason }, Some(target)) => {
-            progress.set(target, Phase::Waiting.word(), reason);
+            progress.set(target, &known.state(target, Phase::Waiting.word()), reason);
         }
         (EventKind::Finished { ok, message }, Some(target)) => progress.done(target, *ok, message),
+        (kind, target) => rollout(screen, known, progress.as_ref(), target, kind),
+    }
+}
+
+/// Shows what happens in a rollout. On a terminal the rows say which step a target is at; lines
+/// are for what concerns the whole, and for what went wrong.
+fn rollout(
+    screen: &Screen,
+    known: &mut Known,
+    progress: &dyn Progress,
+    target: Option<&TargetName>,
+    kind: &EventKind,
+) {
+    let each = |text: &str| {
+        if !screen.ui.is_live() {
+            progress.line(target, text);
+        }
+    };
+    match (kind, target) {
+        (EventKind::RolloutOpened { id, resumed, waves, targets }, _) => {
+            let goes_on = if *resumed { " goes on" } else { "" };
+            let size = match waves.len() {
+                1 => plural(*targets, "target"),
+                n => format!("{}, {n} waves", plural(*targets, "target")),
+            };
+            progress.line(None, &format!("rollout {id}{goes_on}: {size}"));
+        }
+        (EventKind::Staged { release, reason }, _) => match release {
+            Some(release) => each(&format!("release {release} staged: {reason}")),
+            None => each(reason),
+        },
+        (EventKind::WaveStarted { wave, targets }, _) => {
+            progress.head(&format!("{wave}: {}", plural(*targets, "target")));
+        }
+        (EventKind::WaveEnded { wave, failed }, _) => {
+            let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
+            progress.line(None, &format!("{wave}: done{failed}"));
+        }
+        (EventKind::Soak { wave, until }, _) => {
+            let until = until.strftime("%H:%M:%SZ");
+            progress.head(&format!("{wave}: has to stay healthy until {until}"));
+        }
+        (EventKind::ApprovalNeeded { wave, pause }, _) => {
+            let what = match pause {
+                None => "waits for approval".to_owned(),
+                Some(step) => format!("waits for approval at step {step}"),
+            };
+            progress.head(&format!("{wave}: {what}"));
+        }
+        (EventKind::Approved { wave, pause, who }, _) => {
+            let what = pause.map(|step| format!(" at step {step}")).unwrap_or_default();
+            progress.line(None, &format!("{wave}: approved{what} by {who}"));
+        }
+        (EventKind::StepStarted { step }, Some(target)) => {
+            known.steps.insert(target.clone(), *step);
+            progress.set(target, &step.to_string(), "");
+        }
+        (EventKind::StepEnded { step, ok }, Some(target)) => {
+            known.steps.remove(target);
+            match (ok, step.number == step.of) {
+                (true, true) => progress.done(target, true, &format!("{step}: done")),
+                (true, false) => each(&format!("{step}: done")),
+                // What failed is said by the target's failure.
+                (false, _) => {}
+            }
+        }
+        (EventKind::Paused { step, until }, Some(target)) => {
+            known.steps.remove(target);
+            let text = match until {
+                Some(until) => format!("until {}", until.strftime("%H:%M:%SZ")),
+                None => "until it is approved".to_owned(),
+            };
+            progress.set(target, &step.to_string(), &text);
+            each(&format!("{step}: {text}"));
+        }
+        (EventKind::TargetFailed { object, reason }, Some(target)) => {
+            known.steps.remove(target);
+            let subject = object.as_ref().map(|o| format!("{o}: ")).unwrap_or_default();
+            progress.done(target, false, &format!("{subject}{reason}"));
+        }
+        (EventKind::Undoing { release }, Some(target)) => {
+            known.steps.remove(target);
+            progress.line(Some(target), &format!("goes back to {}", before(*release)));
+        }
+        (EventKind::Undone { release }, Some(target)) => {
+            progress.done(target, true, &format!("back at {}", before(*release)));
+        }
+        (EventKind::Stopped { wave, reason }, _) => {
+            let wave = wave.as_ref().map(|wave| format!("{wave}: ")).unwrap_or_default();
+            progress.line(None, &format!("{wave}{reason}; nothing new starts"));
+        }
+        (EventKind::RolloutEnded { message, .. }, _) => {
+            progress.line(None, &format!("rollout: {message}"));
+        }
         (
-            EventKind::Phase { .. }
+            EventKind::StepStarted { .. }
+            | EventKind::StepEnded { .. }
+            | EventKind::Paused { .. }
+            | EventKind::TargetFailed { .. }
+            | EventKind::Undoing { .. }
+            | EventKind::Undone { .. }
+            | EventKind::Phase { .. }
             | EventKind::Wrote { .. }
             | EventKind::Waiting { .. }
             | EventKind::Finished { .. },
             None,
+        )
+        // Shown by whoever called.
+        | (
+            EventKind::Phase { .. }
+            | EventKind::Retry { .. }
+            | EventKind::Answers
+            | EventKind::Warning { .. }
+            | EventKind::Wrote { .. }
+            | EventKind::Waiting { .. }
+            | EventKind::Finished { .. },
+            _,
         ) => {}
     }
+}
+
+/// `release 41`, or what was there before the first one.
+fn before(release: Option<u64>) -> String {
+    release.map_or_else(|| "nothing".to_owned(), |release| format!("release {release}"))
 }
 
 #[cfg(test)]

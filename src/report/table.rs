@@ -37,6 +37,16 @@ impl Cell {
         Cell { text: text.into(), role: Some(role) }
     }
 
+    /// How many columns it takes.
+    pub(super) fn width(&self) -> usize {
+        self.text.width()
+    }
+
+    /// Whether it says that there is nothing to say.
+    pub(super) fn is_dash(&self) -> bool {
+        self.text == "-"
+    }
+
     fn paint(&self, text: &str, look: Look) -> String {
         self.role.map_or_else(|| text.to_owned(), |role| look.paint(role, text))
     }
