@@ -36,7 +36,9 @@ impl Gvk {
 
 /// The identity of an object in a cluster. The version is no part of it: `apps/v1` and
 /// `apps/v1beta1` name the same Deployment. The order is that of group, kind, namespace, name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct ObjectId {
     /// The API group; empty for the core group.
     pub group: String,

@@ -10,7 +10,7 @@ use super::model::{
 };
 use crate::report::age::{age, left};
 use crate::report::group::{grouped, names};
-use crate::report::model::{NodeReport, PodCounts};
+use crate::report::model::{NodeReport, ObjectReference, PodCounts};
 use crate::report::plan::{name, plural};
 use crate::report::problem::problem;
 use crate::report::progress::age as lasts;
@@ -269,11 +269,13 @@ fn lines(report: &RolloutReport, shown: Shown) -> Vec<Line<'_>> {
     }
     let key = |t: &RolloutTarget| (t.wave, t.state);
     let alike = |t: &RolloutTarget| {
-        is_quiet(t) && report.targets.iter().filter(|o| is_quiet(o) && key(o) == key(t)).count() >= ALIKE
+        is_quiet(t)
+            && report.targets.iter().filter(|o| is_quiet(o) && key(o) == key(t)).count() >= ALIKE
     };
     let mut lines: Vec<Line<'_>> = Vec::new();
     for target in &report.targets {
-        let together = |line: &&mut Line<'_>| key(line.first) == key(target) && is_quiet(line.first);
+        let together =
+            |line: &&mut Line<'_>| key(line.first) == key(target) && is_quiet(line.first);
         match alike(target).then(|| lines.iter_mut().find(together)).flatten() {
             Some(line) => line.others.push(target),
             None => lines.push(alone(target)),
@@ -396,7 +398,8 @@ fn rest(target: &RolloutTarget, shown: Shown, now: Timestamp, look: Look) -> Str
     for error in target.errors.iter().skip(1) {
         text += &problem(error, look);
     }
-    let told = |node: &NodeReport| target.errors.iter().any(|e| e.object.as_ref() == Some(&node.object));
+    let told =
+        |node: &NodeReport| target.errors.iter().any(|e| e.object.as_ref() == Some(&node.object));
     if shown.tree {
         text += &tree::whole(&target.tree, now, look);
     } else if !target.tree.is_empty() {
@@ -407,8 +410,9 @@ fn rest(target: &RolloutTarget, shown: Shown, now: Timestamp, look: Look) -> Str
     }
     // The first is the message of a row without errors.
     let first = usize::from(target.errors.is_empty());
-    let in_tree = |object| target.tree.iter().any(|node| node.object == *object);
-    let in_error = |object| target.errors.iter().any(|e| e.object.as_ref() == Some(object));
+    let in_tree = |object: &ObjectReference| target.tree.iter().any(|node| node.object == *object);
+    let in_error =
+        |object: &ObjectReference| target.errors.iter().any(|e| e.object.as_ref() == Some(object));
     for unhealthy in target.unhealthy.iter().skip(first) {
         if in_tree(&unhealthy.object) || in_error(&unhealthy.object) {
             continue;

@@ -180,9 +180,10 @@ impl<'a> Whole<'a> {
             });
             let stands = stands.collect();
             whole.stands.push(stands);
-            let begun = wave.targets.iter().filter_map(|place| {
-                sights.get(&place.target)?.open(&header.id)?.progress.soak
-            });
+            let begun = wave
+                .targets
+                .iter()
+                .filter_map(|place| sights.get(&place.target)?.open(&header.id)?.progress.soak);
             let until = begun.max().and_then(|begun| after(begun, wave.soak));
             whole.soaks.push(until);
         }
@@ -254,9 +255,8 @@ impl<'a> Whole<'a> {
         let targets = wave.into_iter().flat_map(|wave| {
             wave.targets.iter().map(|place| (&place.target, wave.mandatory.contains(&place.target)))
         });
-        let failed = targets.zip(stands).filter(|((_, mandatory), stand)| {
-            *mandatory && stand.is_failure()
-        });
+        let failed =
+            targets.zip(stands).filter(|((_, mandatory), stand)| *mandatory && stand.is_failure());
         failed.map(|((target, _), _)| target.as_str()).collect()
     }
 
@@ -500,7 +500,8 @@ impl<'a> Whole<'a> {
             }
             RolloutState::Running => {
                 let running = self.count(index, |stand| matches!(stand, Running | Paused));
-                let under_way = if running > 0 { format!(", {running} under way") } else { String::new() };
+                let under_way =
+                    if running > 0 { format!(", {running} under way") } else { String::new() };
                 head(format!("{done_here} of {} done{under_way}", plural(total, "target")))
             }
             RolloutState::Paused => {
@@ -624,4 +625,3 @@ fn words(step: &Step) -> String {
         Step::Clean => "clean".to_owned(),
     }
 }
-
