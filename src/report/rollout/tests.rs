@@ -196,7 +196,6 @@ impl Scene {
 }
 
 fn record() -> Record {
-    let names = crate::cluster::state::fixture_names();
     let target = TargetName::new("any");
     let names = StateNames::new(&target, &AppName::new("web"), "shop", None);
     Record { active: Some(41), ..Record::new(&names, "shop") }
