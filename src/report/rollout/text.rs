@@ -14,6 +14,7 @@ use crate::report::model::{NodeReport, ObjectReference, PodCounts};
 use crate::report::plan::{name, plural};
 use crate::report::problem::problem;
 use crate::report::progress::age as lasts;
+use crate::report::wrap::wrapped;
 use crate::report::{Cell, Table, tree};
 use crate::ui::{Look, Role};
 
@@ -48,38 +49,45 @@ pub fn text(report: &RolloutReport, shown: Shown, now: Timestamp, look: Look) ->
     text
 }
 
-/// `rollout r-… of web: Running, wave 2 of 3 (rest): 2 of 4 targets done`, and where it comes from.
+/// `web: Running, wave 2 of 3 (rest): 2 of 4 targets done`; which rollout that is, and where it comes
+/// from.
 fn head(report: &RolloutReport, now: Timestamp, look: Look) -> String {
-    let Some(id) = &report.id else {
-        return format!("{}: {}\n", look.paint(Role::Bold, &report.application), report.message);
-    };
-    let id = look.paint(Role::Bold, id);
+    let app = look.paint(Role::Bold, &report.application);
+    let Some(id) = &report.id else { return format!("{app}: {}\n", report.message) };
     let state = look.paint(role_of(report.state), report.state.word());
-    let mut text = format!("rollout {id} of {}: {state}, {}\n", report.application, report.message);
+    let mut text = format!("{app}: {state}, {}\n", report.message);
     let ago = |time: &Option<String>| {
         time.as_ref().and_then(|t| t.parse().ok()).map(|t| format!("{} ago", age(now, t)))
     };
-    let by = report.who.iter().map(|who| format!("by {who}"));
-    let from = report.commit.iter().map(|commit| format!("from {commit}"));
-    let hand = report.by_hand.then(|| "by hand".to_owned());
-    let opened: Vec<String> = ago(&report.opened)
-        .map(|ago| format!("opened {ago}"))
-        .into_iter()
-        .chain(by)
-        .chain(from)
-        .chain(hand)
-        .collect();
-    let closed = ago(&report.closed).map(|ago| format!("closed {ago}"));
-    let parts = (!opened.is_empty()).then(|| opened.join(" ")).into_iter().chain(closed);
-    let line = parts.collect::<Vec<_>>().join(", ");
-    if !line.is_empty() {
+    let hand = if report.by_hand { " by hand" } else { "" };
+    let mut from = format!("rollout {id}{hand}");
+    if let Some(ago) = ago(&report.opened) {
+        let _ = write!(from, ", opened {ago}");
+    }
+    for (word, what) in [("by", &report.who), ("from", &report.commit)] {
+        if let Some(what) = what {
+            let _ = write!(from, " {word} {what}");
+        }
+    }
+    if let Some(ago) = ago(&report.closed) {
+        let _ = write!(from, ", closed {ago}");
+    }
+    let mut dim = vec![from];
+    if report.steps.len() > 1 {
+        dim.push(format!("steps: {}", report.steps.join(" → ")));
+    }
+    dim.extend(common_reason(report).map(|reason| format!("change: {reason}")));
+    for line in dim.iter().flat_map(|line| wrapped(line, look.width, 0)) {
         let _ = writeln!(text, "{}", look.paint(Role::Dim, &line));
     }
-    if report.steps.len() > 1 {
-        let steps = format!("steps: {}", report.steps.join(" → "));
-        let _ = writeln!(text, "{}", look.paint(Role::Dim, &steps));
-    }
     text
+}
+
+/// Why the targets go through their steps, where that is the same for all that change.
+fn common_reason(report: &RolloutReport) -> Option<&str> {
+    let mut reasons = report.targets.iter().filter(|t| t.to.is_some()).map(|t| t.reason.as_str());
+    let first = reasons.next().filter(|first| !first.is_empty())?;
+    reasons.all(|reason| reason == first).then_some(first)
 }
 
 fn role_of(state: RolloutState) -> Role {
@@ -315,6 +323,7 @@ fn targets(report: &RolloutReport, shown: Shown, now: Timestamp, look: Look) -> 
         ("MESSAGE", None),
     ]);
     let several = report.waves.len() > 1;
+    let same_reason = common_reason(report).is_some();
     for line in lines(report, shown) {
         let target = line.first;
         let alone = line.others.is_empty();
@@ -344,10 +353,20 @@ fn targets(report: &RolloutReport, shown: Shown, now: Timestamp, look: Look) -> 
             or_dash(pods.map(|pods| format!("{}/{}", pods.updated, pods.wanted))),
             or_dash(target.gate.as_ref().and_then(gate)),
             or_dash(since.map(|since| age(now, since))),
-            Cell::from(common(|t| Some(message(t))).unwrap_or_default()),
+            Cell::from(match common(|t| Some(message(t))).unwrap_or_default() {
+                // Said once above the table where it is the same for all.
+                empty if empty.is_empty() && !same_reason && on_its_way(target.state) => {
+                    common(|t| Some(t.reason.clone())).unwrap_or_default()
+                }
+                message => message,
+            }),
         ]);
     }
     columns.render(look)
+}
+
+fn on_its_way(state: TargetStand) -> bool {
+    matches!(state, TargetStand::Pending | TargetStand::Running | TargetStand::Paused)
 }
 
 /// `2/4 pause`.

@@ -212,7 +212,9 @@ impl<'a> Whole<'a> {
             matches!(stand, Running | Paused | Succeeded | Failed | Undoing | Undone)
         };
         let last = self.stands.iter().rposition(|wave| wave.iter().any(begun)).unwrap_or(0);
-        let over = |index: &usize| self.has_ended(*index) && !self.soaks(*index);
+        let over = |index: &usize| {
+            self.has_ended(*index) && !self.soaks(*index) && !self.has_failed(*index)
+        };
         (last..self.stands.len()).find(|index| !over(index)).unwrap_or(self.stands.len())
     }
 
@@ -330,7 +332,7 @@ impl<'a> Whole<'a> {
     fn wave_state(&self, index: usize, around: &Around<'_>) -> WaveState {
         use TargetStand::{Paused, Pending, Running, Undoing, Undone};
         let has = |stand: TargetStand| self.count(index, |s| s == stand) > 0;
-        if has(Undoing) || has(Undone) {
+        if has(Undone) || (has(Undoing) && !(has(Running) || has(Paused) || has(Pending))) {
             WaveState::Undone
         } else if self.has_failed(index) {
             WaveState::Failed
@@ -381,9 +383,6 @@ impl<'a> Whole<'a> {
             row.message = match (state, row.unhealthy.first()) {
                 (TargetStand::Unchanged, _) => "no changes".to_owned(),
                 (_, Some(worst)) => format!("{}: {}", name(&worst.object), worst.reason),
-                (TargetStand::Pending | TargetStand::Running | TargetStand::Paused, None) => {
-                    row.reason.clone()
-                }
                 _ => String::new(),
             };
         }
@@ -454,7 +453,9 @@ impl<'a> Whole<'a> {
             };
         }
         let waits = self.header.waves.get(self.current).is_some_and(|_| self.soaks(self.current));
-        if has(Undoing) || has(Undone) {
+        // A target that failed inside the budget goes back alone, while the others go on.
+        let alone = has(Running) || has(TargetStand::Paused) || has(TargetStand::Pending);
+        if has(Undone) || (has(Undoing) && !alone) {
             RolloutState::Undoing
         } else if failed {
             RolloutState::Stopped
