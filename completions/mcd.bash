@@ -135,7 +135,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__adopt)
-            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --force-conflicts --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --force-conflicts --wait --timeout --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -182,6 +182,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -241,7 +245,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__apply)
-            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -296,6 +300,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -377,7 +385,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__delete)
-            opts="-y -o -f -t -l -q -v -h --with-namespaces --with-definitions --with-volumes --keep-going --dry-run --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --with-namespaces --with-definitions --with-volumes --keep-going --dry-run --wait --timeout --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -427,6 +435,10 @@ _mcd() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --wave)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --var)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -471,7 +483,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__diff)
-            opts="-o -f -t -l -q -v -h --context-lines --structural --release --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --context-lines --structural --release --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -522,6 +534,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -581,7 +597,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__doctor)
-            opts="-o -f -t -l -q -v -h --role --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --role --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -620,6 +636,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -679,7 +699,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__freeze)
-            opts="-f -t -l -q -v -h --reason --until --off --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-f -t -l -q -v -h --reason --until --off --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -718,6 +738,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -765,7 +789,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__history)
-            opts="-o -f -t -l -q -v -h --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help show"
+            opts="-o -f -t -l -q -v -h --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -804,6 +828,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -851,7 +879,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__history__subcmd__show)
-            opts="-o -f -t -l -q -v -h --manifests --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --manifests --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -890,6 +918,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1005,7 +1037,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__plan)
-            opts="-o -f -t -l -q -v -h --detailed-exitcode --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --detailed-exitcode --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1048,6 +1080,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1129,7 +1165,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__render)
-            opts="-f -t -l -q -v -h --out --offline --show-secrets --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-f -t -l -q -v -h --out --offline --show-secrets --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1164,6 +1200,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1223,7 +1263,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollback)
-            opts="-y -o -f -t -l -q -v -h --to --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --to --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1278,6 +1318,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1535,7 +1579,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__canary)
-            opts="-y -o -f -t -l -q -v -h --replicas --service --suffix --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --replicas --service --suffix --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1601,6 +1645,10 @@ _mcd() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --wave)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --var)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1657,7 +1705,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__clean)
-            opts="-y -o -f -t -l -q -v -h --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --wait --timeout --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1704,6 +1752,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1751,7 +1803,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__primary)
-            opts="-y -o -f -t -l -q -v -h --wait --timeout --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --wait --timeout --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1798,6 +1850,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1939,7 +1995,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__run)
-            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1994,6 +2050,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2165,7 +2225,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__status)
-            opts="-o -f -t -l -q -v -h --wait --watch --tree --timeout --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --wait --watch --tree --timeout --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2208,6 +2268,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2255,7 +2319,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__targets)
-            opts="-o -f -t -l -q -v -h --output --file --fleet --target --selector --var --kubeconfig --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --output --file --fleet --target --selector --wave --var --kubeconfig --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2297,6 +2361,10 @@ _mcd() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --wave)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --var)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2321,7 +2389,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__unlock)
-            opts="-y -f -t -l -q -v -h --yes --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -f -t -l -q -v -h --yes --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2352,6 +2420,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2399,7 +2471,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__validate)
-            opts="-o -f -t -l -q -v -h --output --file --fleet --target --selector --var --kubeconfig --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --output --file --fleet --target --selector --wave --var --kubeconfig --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2438,6 +2510,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2477,7 +2553,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__version)
-            opts="-o -f -t -l -q -v -h --client --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --client --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2516,6 +2592,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

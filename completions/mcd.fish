@@ -75,6 +75,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand targets" -s f -l file -d 'The ap
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand targets" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -l kubeconfig -d 'The kubeconfig in which generators of the fleet look; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand targets" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
@@ -92,6 +93,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand validate" -s f -l file -d 'The a
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand validate" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l kubeconfig -d 'The kubeconfig in which generators of the fleet look; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand validate" -l kustomize-bin -d 'Use this kustomize, for the targets whose version it satisfies' -r -F
@@ -109,6 +111,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand render" -s f -l file -d 'The app
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand render" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand render" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand render" -l as -d 'Act as this user' -r
@@ -140,6 +143,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand diff" -s f -l file -d 'The appli
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l as -d 'Act as this user' -r
@@ -175,6 +179,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand plan" -s f -l file -d 'The appli
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l as -d 'Act as this user' -r
@@ -214,6 +219,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand apply" -s f -l file -d 'The appl
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l as -d 'Act as this user' -r
@@ -253,6 +259,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s f -l file -d 'The appl
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l as -d 'Act as this user' -r
@@ -288,6 +295,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s f -l file -d 'The a
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l as -d 'Act as this user' -r
@@ -341,6 +349,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l as -d 'Act as this user' -r
@@ -385,6 +394,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l as -d 'Act as this user' -r
@@ -425,6 +435,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l as -d 'Act as this user' -r
@@ -451,6 +462,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l as -d 'Act as this user' -r
@@ -580,6 +592,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand delete" -s f -l file -d 'The app
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand delete" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l as -d 'Act as this user' -r
@@ -609,6 +622,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand status" -s f -l file -d 'The app
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand status" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand status" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand status" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand status" -l as -d 'Act as this user' -r
@@ -634,6 +648,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_sub
 complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand history; and not __fish_seen_subcommand_from show" -l as -d 'Act as this user' -r
@@ -657,6 +672,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -l as -d 'Act as this user' -r
@@ -680,6 +696,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s f -l file -d 'The app
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -l as -d 'Act as this user' -r
@@ -704,6 +721,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand freeze" -s f -l file -d 'The app
 complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand freeze" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand freeze" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand freeze" -l as -d 'Act as this user' -r
@@ -723,6 +741,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand unlock" -s f -l file -d 'The app
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand unlock" -l as -d 'Act as this user' -r
@@ -774,6 +793,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand version" -s f -l file -d 'The ap
 complete -c mcd -n "__fish_mcd_using_subcommand version" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand version" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand version" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand version" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand version" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand version" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand version" -l as -d 'Act as this user' -r

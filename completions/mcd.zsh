@@ -77,6 +77,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig in which generators of the fleet look; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
@@ -108,6 +109,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig in which generators of the fleet look; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--kustomize-bin=[Use this kustomize, for the targets whose version it satisfies]:PATH:_files' \
@@ -135,6 +137,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -179,6 +182,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -227,6 +231,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -278,6 +283,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -331,6 +337,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -379,6 +386,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -452,6 +460,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -509,6 +518,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -563,6 +573,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -603,6 +614,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -804,6 +816,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -848,6 +861,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -887,6 +901,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -931,6 +946,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -973,6 +989,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -1007,6 +1024,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -1036,6 +1054,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -1139,6 +1158,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \

@@ -11,6 +11,7 @@ pub mod cluster;
 pub mod cmd;
 pub mod config;
 pub mod diff;
+pub mod duration;
 pub mod error;
 pub mod event;
 pub mod health;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+pub use crate::duration::parse as duration;
 use crate::plan::Besides;
 
 /// Flags of every verb.
@@ -86,6 +87,10 @@ pub struct ProjectArgs {
     /// Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)
     #[arg(short = 'l', long, value_name = "SELECTOR", env = "MCD_SELECTOR", hide_env = true)]
     pub selector: Option<String>,
+
+    /// Only targets of this wave of the application file; may be repeated
+    #[arg(long = "wave", value_name = "NAME")]
+    pub waves: Vec<String>,
 
     /// Set a variable of the application file; may be repeated
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = name_value)]
@@ -271,33 +276,9 @@ fn name_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Longer than any wait that ends, and short enough to be added to any time.
-const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
-
-/// Reads a duration as Go writes it: `90s`, `5m`, `1h30m`. It must be positive: a deadline of
-/// nothing would fail every wait, and none at all is no deadline.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = "expected a positive duration such as 90s, 5m or 1h30m";
-    let parsed: jiff::SignedDuration = text.trim().parse().map_err(|_| wrong.to_owned())?;
-    let duration = Duration::try_from(parsed).ok().filter(|d| !d.is_zero());
-    duration.map(|d| d.min(LONGEST)).ok_or_else(|| wrong.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_as_go_writes_them() {
-        for (text, seconds) in
-            [("90s", 90.0), ("5m", 300.0), ("1h30m", 5400.0), ("1.5h", 5400.0), ("500ms", 0.5)]
-        {
-            assert_eq!(duration(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
-        }
-        for text in ["", "0s", "-5m", "5", "m", "5 parsecs", "1h-30m"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn variables() {

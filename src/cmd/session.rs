@@ -93,9 +93,9 @@ pub(crate) fn project(
     let project = resolver.load(&args.file, args.fleet.clone(), &args.vars)?;
     let selector = args.selector.as_deref().map(Selector::parse).transpose()?;
     let targets = if renders {
-        project.narrow(&args.targets, selector.as_ref())?
+        project.narrow(&args.targets, selector.as_ref(), &args.waves)?
     } else {
-        project.narrow_to_state(&args.targets, selector.as_ref())?
+        project.narrow_to_state(&args.targets, selector.as_ref(), &args.waves)?
     };
     Ok((project, targets))
 }

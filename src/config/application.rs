@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::fleet::{ApiVersion, ClusterEntry};
 use super::forms::{AutoOr, Templated, ValuesEntry};
 use super::ignore::IgnoreEntry;
+use super::rollout::RolloutEntry;
 use super::selector::Selector;
 use super::target::Hooks;
 
@@ -69,6 +70,8 @@ pub(crate) struct ApplicationFile {
     /// otherwise: CEL over the object's fields.
     #[serde(rename = "health")]
     pub(crate) _health: Option<Vec<HealthEntry>>,
+    /// How a new release is rolled out over the targets.
+    pub(crate) rollout: Option<RolloutEntry>,
     /// Settings for some of the targets, merged in order over those above: maps merge, scalars
     /// and lists replace, null removes; `images` and `replicas` merge by name, `patches`,
     /// `ignore`, `health` and helm's `values` append; another renderer replaces the whole `render`.

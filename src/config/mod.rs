@@ -30,6 +30,7 @@ mod project;
 mod provenance;
 mod read;
 mod resolve;
+mod rollout;
 mod rules;
 #[cfg(test)]
 mod samples;
@@ -50,6 +51,7 @@ pub use project::Project;
 pub use read::{Disk, Files, Memory};
 pub use resolve::Resolver;
 pub use schema::{SchemaKind, schema};
+pub(crate) use selector::Selectable;
 pub use selector::{Expression, Operator, Selector};
 pub use target::{
     ChartRepository, ChartSource, ClusterSpec, Conflicts, HelmRender, Hooks, ImageOverride,

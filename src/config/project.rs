@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::selector::{Selectable, Selector, matcher, unknown_name};
+use super::selector::{Selectable, Selector, list, matcher, unknown_name};
 use super::{AppName, ClusterSpec, Target};
 use crate::error::{Error, Result};
+use crate::rollout::{RolloutSettings, wave_of};
+use crate::suggest;
 
 /// An application with its fleet, resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +25,8 @@ pub struct Project {
     /// The clusters that it does not select, as far as their places can be told: what an earlier
     /// selection left may be there. They have no settings of rendering.
     pub others: Vec<Target>,
+    /// How they are rolled out.
+    pub rollout: RolloutSettings,
     /// What is probably wrong.
     pub warnings: Vec<Error>,
 }
@@ -55,16 +59,32 @@ impl Project {
             clusters: Vec::new(),
             targets: Vec::new(),
             others: Vec::new(),
+            rollout: RolloutSettings::default(),
             warnings: Vec::new(),
         }
     }
 
-    /// The targets that `-t` (names or globs, any of them) and `-l` (all of it) choose, in the
-    /// order of the fleet. Neither: all.
+    /// The targets that `-t` (names or globs, any of them), `-l` (all of it) and `--wave` (any of
+    /// them) choose, in the order of the fleet. None of these: all.
     ///
     /// # Errors
-    /// Exit 3: a name, a glob or the selector chooses none.
-    pub fn narrow(&self, names: &[String], selector: Option<&Selector>) -> Result<Vec<Target>> {
+    /// Exit 3: a name, a glob or the selector chooses none, there is no such wave, or nothing is
+    /// chosen by all of them.
+    pub fn narrow(
+        &self,
+        names: &[String],
+        selector: Option<&Selector>,
+        waves: &[String],
+    ) -> Result<Vec<Target>> {
+        let unknown = |name: &&String| !self.rollout.waves.iter().any(|wave| wave.name == **name);
+        if let Some(name) = waves.iter().find(unknown) {
+            return Err(self.no_wave(name));
+        }
+        let in_waves = |target: &Target| {
+            let wave = wave_of(&self.rollout.waves, target);
+            let wave = wave.and_then(|index| self.rollout.waves.get(index));
+            wave.is_some_and(|wave| waves.contains(&wave.name))
+        };
         let mut chosen = vec![names.is_empty(); self.targets.len()];
         for name in names {
             let matcher = matcher(name)?;
@@ -86,21 +106,32 @@ impl Project {
                 *chosen &= selector.matches(target);
             }
         }
-        let targets: Vec<Target> = self
+        let mut targets: Vec<Target> = self
             .targets
             .iter()
             .zip(chosen)
             .filter(|(_, chosen)| *chosen)
             .map(|(target, _)| target.clone())
             .collect();
-        match selector {
-            Some(selector) if targets.is_empty() => {
-                let of = if names.is_empty() { "targets" } else { "targets that `-t` names" };
-                Err(Error::config(format!("`{selector}` selects none of the {of}"))
-                    .hint(labels_of(&self.targets)))
-            }
-            _ => Ok(targets),
+        if let Some(selector) = selector
+            && targets.is_empty()
+        {
+            let of = if names.is_empty() { "targets" } else { "targets that `-t` names" };
+            return Err(Error::config(format!("`{selector}` selects none of the {of}"))
+                .hint(labels_of(&self.targets)));
         }
+        if !waves.is_empty() {
+            targets.retain(in_waves);
+            if targets.is_empty() {
+                let (of, waves) = (
+                    if waves.len() == 1 { "the wave" } else { "the waves" },
+                    list(waves.iter().map(String::as_str)),
+                );
+                return Err(Error::config(format!("none of these targets is in {of} {waves}"))
+                    .hint("`mcd targets` shows the wave of each target"));
+            }
+        }
+        Ok(targets)
     }
 
     /// As [`Project::narrow`], and a cluster that `-t` names is chosen also when it is not selected
@@ -112,12 +143,14 @@ impl Project {
         &self,
         names: &[String],
         selector: Option<&Selector>,
+        waves: &[String],
     ) -> Result<Vec<Target>> {
         let other = |name: &String| self.others.iter().find(|o| o.name.as_str() == name);
         let (left, selected): (Vec<_>, Vec<_>) =
             names.iter().cloned().partition(|name| other(name).is_some());
-        if left.is_empty() {
-            return self.narrow(names, selector);
+        // Those that are not selected are in no wave, which is said there.
+        if left.is_empty() || !waves.is_empty() {
+            return self.narrow(names, selector, waves);
         }
         let mut targets: Vec<Target> = self
             .others
@@ -127,11 +160,23 @@ impl Project {
             .cloned()
             .collect();
         if !selected.is_empty() {
-            targets.extend(self.narrow(&selected, selector)?);
+            targets.extend(self.narrow(&selected, selector, waves)?);
         }
         let place = |target: &Target| self.clusters.iter().position(|c| c.name == target.name);
         targets.sort_by_key(place);
         Ok(targets)
+    }
+
+    fn no_wave(&self, name: &str) -> Error {
+        let names = || self.rollout.waves.iter().map(|wave| wave.name.as_str());
+        let error = Error::config(format!("there is no wave `{name}`"));
+        match suggest::hint(name, names()) {
+            Some(hint) => error.hint(hint),
+            None if self.rollout.waves.is_empty() => {
+                error.hint("the application has no `rollout.waves`")
+            }
+            None => error.hint(format!("the waves are {}", list(names()))),
+        }
     }
 
     fn no_target(&self, name: &str) -> Error {

@@ -18,6 +18,7 @@ use super::paths::{self, Root};
 use super::project::{Project, labels_of};
 use super::provenance::provenance;
 use super::read::{Disk, Files, What, read};
+use super::rollout;
 use super::rules::Expressions;
 use super::selector::{Selector, list};
 use super::settings::{Checker, one_renderer};
@@ -26,6 +27,7 @@ use super::template::Templates;
 use super::vars::{self, Vars};
 use super::{AppName, Contexts, NoContexts, Target, TargetName};
 use crate::error::{Error, Result};
+use crate::rollout::RolloutSettings;
 
 /// Reads and resolves configuration.
 #[derive(Clone, Copy)]
@@ -114,7 +116,7 @@ impl<'a> Resolver<'a> {
             places_only: self.places_only,
             expressions: Expressions::default(),
         };
-        let (targets, warnings) = application.targets()?;
+        let (targets, rollout, warnings) = application.targets()?;
         let others = application.others();
         let Application { file, root, fleet, .. } = application;
         Ok(Project {
@@ -124,6 +126,7 @@ impl<'a> Resolver<'a> {
             clusters: fleet.clusters.into_iter().map(|cluster| cluster.spec).collect(),
             targets,
             others,
+            rollout,
             warnings,
         })
     }
@@ -216,7 +219,7 @@ struct Application<'a> {
 }
 
 impl Application<'_> {
-    fn targets(&self) -> Result<(Vec<Target>, Vec<Error>), Vec<Error>> {
+    fn targets(&self) -> Result<(Vec<Target>, RolloutSettings, Vec<Error>), Vec<Error>> {
         let mut errors = self.check();
         let selected: Vec<&Cluster> =
             self.fleet.clusters.iter().filter(|c| self.file.select.matches(*c)).collect();
@@ -242,10 +245,11 @@ impl Application<'_> {
         }
         errors.extend(distinct(failed, selected.len()));
         errors.extend(self.same_place(&targets));
-        if !errors.is_empty() {
-            return Err(errors);
+        let rollout = self.rollout(&selected).map_err(|found| errors.extend(found));
+        match rollout {
+            Ok(rollout) if errors.is_empty() => Ok((targets, rollout, self.warnings(&selected))),
+            _ => Err(errors),
         }
-        Ok((targets, self.warnings(&selected)))
     }
 
     /// What is wrong whatever the target.
@@ -280,18 +284,13 @@ impl Application<'_> {
     }
 
     fn check_selector(&self, at: &[&str], selector: &Selector) -> Vec<Error> {
-        let node = self.node.nearest(at);
-        let place = |part: &[String]| match part
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .as_slice()
-        {
-            ["labels", key] => node.nearest(&["labels"]).key_mark(key).location(),
-            part => node.nearest(part).mark.location(),
-        };
-        let found = selector.check(&self.fleet.clusters);
-        found.into_iter().map(|(part, error)| error.at(place(&part))).collect()
+        selector.faults(self.node.nearest(at), &self.fleet.clusters)
+    }
+
+    /// How the targets are rolled out.
+    fn rollout(&self, selected: &[&Cluster]) -> Result<RolloutSettings, Vec<Error>> {
+        let Some(entry) = self.file.rollout.clone() else { return Ok(RolloutSettings::default()) };
+        rollout::check(entry, self.node.nearest(&["rollout"]), &self.fleet.clusters, selected)
     }
 
     /// The overrides for a cluster, in order.

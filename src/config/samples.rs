@@ -49,6 +49,7 @@ impl Sample {
 
     fn run(&self) -> Result<Project, Vec<Error>> {
         let (mut vars, mut names, mut selector) = (Vec::new(), Vec::new(), None);
+        let mut waves = Vec::new();
         let first = self.text.lines().next().unwrap_or_default();
         let mut words = first.strip_prefix("# args: ").unwrap_or_default().split(' ');
         while let (Some(flag), Some(value)) = (words.next(), words.next()) {
@@ -58,6 +59,7 @@ impl Sample {
                     vars.push((name.to_owned(), value.to_owned()));
                 }
                 "-t" => names.push(value.to_owned()),
+                "--wave" => waves.push(value.to_owned()),
                 "-l" => selector = Some(Selector::parse(value).map_err(|e| vec![e])?),
                 other => panic!("{other}"),
             }
@@ -68,7 +70,7 @@ impl Sample {
             true => resolver.check(&small, Some(self.path.clone()), &vars)?,
             false => resolver.check(&self.path, None, &vars)?,
         };
-        project.narrow(&names, selector.as_ref()).map_err(|e| vec![e])?;
+        project.narrow(&names, selector.as_ref(), &waves).map_err(|e| vec![e])?;
         Ok(project)
     }
 }

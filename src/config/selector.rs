@@ -7,6 +7,7 @@ use globset::{Glob, GlobMatcher};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::node::Node;
 use crate::error::{Error, Result};
 use crate::suggest;
 
@@ -141,6 +142,20 @@ impl Selector {
             }
         }
         errors
+    }
+
+    /// What [`Selector::check`] finds, at its places in `node`, the selector's own tree.
+    pub(crate) fn faults(&self, node: &Node, all: &[impl Selectable]) -> Vec<Error> {
+        let place = |part: &[String]| match part
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .as_slice()
+        {
+            ["labels", key] => node.nearest(&["labels"]).key_mark(key).location(),
+            part => node.nearest(part).mark.location(),
+        };
+        self.check(all).into_iter().map(|(part, error)| error.at(place(&part))).collect()
     }
 }
 

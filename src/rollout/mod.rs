@@ -4,6 +4,8 @@ mod amount;
 mod schedule;
 mod settings;
 mod step;
+mod strategy;
+mod waves;
 
 pub use amount::{Amount, Percent};
 pub use schedule::{Decision, Progress, Wave, schedule};
@@ -13,3 +15,6 @@ pub use settings::{
 };
 pub(crate) use step::whole_seconds;
 pub use step::{Canary, Pause, Run, Step};
+pub use strategy::{Strategy, StrategyChoice, StrategyKind, strategy};
+pub(crate) use waves::wave_of;
+pub use waves::{ONLY_WAVE, plain_steps, plan_waves, steps, steps_of};

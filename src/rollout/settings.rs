@@ -93,14 +93,14 @@ pub enum Isolation {
 pub struct WaveSettings {
     /// Its name.
     pub name: String,
-    /// Its targets. Every target is in exactly one wave.
-    pub select: Selector,
+    /// Its targets. Every target is in exactly one wave. None: those that no other wave selects.
+    pub select: Option<Selector>,
     /// How many targets may be on their way at once; none: all of the wave. A share is rounded
     /// down, to at least 1.
     pub max_concurrent: Option<Amount>,
     /// How many targets may fail; none: 0. A share is rounded down.
     pub max_failures: Option<Amount>,
-    /// Targets of which none may fail.
+    /// Targets of which none may fail: names, or globs.
     pub mandatory: Vec<String>,
     /// How long all targets of the wave must have been healthy before the next wave starts.
     pub soak: Duration,

@@ -157,6 +157,7 @@ pub(super) async fn find(args: &FindArgs, clusters: &ClusterArgs, ui: &Ui) -> Re
                 fleet: args.fleet.clone(),
                 targets: Vec::new(),
                 selector: None,
+                waves: Vec::new(),
                 vars: Vec::new(),
             };
             Session::open(&project, clusters, None, ui).map_err(|error| {

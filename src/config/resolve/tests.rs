@@ -175,7 +175,7 @@ fn the_command_line_narrows_targets() {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let selector = selector.map(|text| Selector::parse(text).expect(text));
         project
-            .narrow(&names, selector.as_ref())
+            .narrow(&names, selector.as_ref(), &[])
             .map(|targets| targets.iter().map(|t| t.name.to_string()).collect::<Vec<_>>().join(" "))
     };
     let cases: &[(&[&str], Option<&str>, &str)] = &[
