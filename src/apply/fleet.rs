@@ -1,13 +1,14 @@
 //! Runs the work of many targets: as many at once as the scheduler says, each on its own, none
 //! hiding another's result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 
 use futures::stream::{FuturesUnordered, StreamExt};
+use jiff::Timestamp;
 
 use crate::config::TargetName;
-use crate::rollout::{Decision, Progress, Wave, schedule};
+use crate::rollout::{State, Wave, schedule};
 
 /// How a target's work ended.
 #[derive(Clone, Debug)]
@@ -23,10 +24,10 @@ pub enum Ended<T> {
     NotStarted,
 }
 
-/// Runs `work` for the targets of the waves in the order that the scheduler decides, at most `cap`
-/// at once over all. `halted` says that nothing new may start.
-pub async fn run_waves<T, F>(
-    waves: &[Wave],
+/// Runs `work` for the targets of a wave in the order that the scheduler decides, at most `cap` at
+/// once. `halted` says that nothing new may start.
+pub async fn run_wave<T, F>(
+    wave: Wave,
     cap: Option<usize>,
     halted: impl Fn() -> bool,
     work: impl Fn(TargetName) -> F,
@@ -34,27 +35,36 @@ pub async fn run_waves<T, F>(
 where
     F: Future<Output = (T, bool)>,
 {
-    let mut progress: BTreeMap<TargetName, Progress> = BTreeMap::new();
+    let max_concurrent = cap.unwrap_or(usize::MAX).min(wave.max_concurrent);
+    let mut waves = [Wave { max_concurrent, ..wave }];
     let mut ended = BTreeMap::new();
     let mut running = FuturesUnordered::new();
     loop {
-        if !halted()
-            && let Decision::Start(targets) = schedule(waves, &progress)
-        {
-            let free = cap.map_or(usize::MAX, |cap| cap.saturating_sub(running.len()));
-            for target in targets.into_iter().take(free) {
-                progress.insert(target.clone(), Progress::Running);
+        if !halted() {
+            // Nothing in it is about time, as nothing soaks and nothing pauses.
+            let decision = schedule(&waves, &BTreeSet::new(), Timestamp::UNIX_EPOCH);
+            for target in decision.start {
+                set(&mut waves, &target, State::Started);
                 let future = work(target.clone());
                 running.push(async move { (target, future.await) });
             }
         }
         let Some((target, (result, ok))) = running.next().await else { break };
-        let state = if ok { Progress::Succeeded } else { Progress::Failed };
-        progress.insert(target.clone(), state);
+        // Nothing takes it back.
+        let state = if ok { State::Closed } else { State::Lost };
+        set(&mut waves, &target, state);
         ended.insert(target, Ended::Ran { result, ok });
     }
     for target in waves.iter().flat_map(|wave| &wave.targets) {
-        ended.entry(target.clone()).or_insert(Ended::NotStarted);
+        ended.entry(target.name.clone()).or_insert(Ended::NotStarted);
     }
     ended
+}
+
+fn set(waves: &mut [Wave], name: &TargetName, state: State) {
+    let mut targets = waves.iter_mut().flat_map(|wave| &mut wave.targets);
+    if let Some(target) = targets.find(|target| target.name == *name) {
+        target.state = state;
+        target.busy = state == State::Started;
+    }
 }

@@ -27,7 +27,7 @@ mod write;
 pub use delete::{DeleteOptions, Deletion, delete, deletion_plan};
 pub use doctor::{AT_THE_SERVER, Check, Diagnosis, Found, examine, greet, identity};
 pub use execute::{Applied, ApplyOptions, apply};
-pub use fleet::{Ended, run_waves};
+pub use fleet::{Ended, run_wave};
 pub use freeze::freeze;
 pub use job::{Halt, Job};
 pub use observe::{Adopt, Observed, PlanOptions, observe};

@@ -10,7 +10,7 @@ use super::args::{Output, WaitArgs};
 use super::plan::{self, document};
 use super::session::Session;
 use crate::apply::{
-    Applied, ApplyOptions, Ended, Job, Observed, PlanOptions, Restored, apply, run_waves,
+    Applied, ApplyOptions, Ended, Job, Observed, PlanOptions, Restored, apply, run_wave,
 };
 use crate::cluster::state::{About, ToolUsed, who};
 use crate::config::{Target, TargetName};
@@ -216,18 +216,12 @@ async fn carry_out(
     }
     // `--keep-going` is the consent to failures; without it a target that fails keeps those from
     // starting that have not.
-    let wave = Wave {
-        targets: session
-            .targets
-            .iter()
-            .map(|t| t.name.clone())
-            .filter(|t| ready.borrow().contains_key(t))
-            .collect(),
-        max_concurrent: usize::MAX,
-        max_failures: if how.keep_going { usize::MAX } else { 0 },
-    };
-    let ended = run_waves(
-        &[wave],
+    let ready_ones = |t: &TargetName| ready.borrow().contains_key(t);
+    let names = session.targets.iter().map(|t| t.name.clone()).filter(ready_ones);
+    let max_failures = if how.keep_going { usize::MAX } else { 0 };
+    let wave = Wave { max_failures, ..Wave::of(names) };
+    let ended = run_wave(
+        wave,
         how.cap,
         || session.interrupted().is_some(),
         |name| {

@@ -8,7 +8,7 @@ mod strategy;
 mod waves;
 
 pub use amount::{Amount, Percent};
-pub use schedule::{Decision, Progress, Wave, schedule};
+pub use schedule::{Decision, Gate, Member, Seen, Soak, State, Stop, StopReason, Wave, schedule};
 pub use settings::{
     Isolation, OnFailure, RolloutSettings, STEP_DEADLINE, StepSettings, VariantLabel,
     VariantSettings, WaveSettings, Workload,
