@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::job::Job;
 use super::prune::{Known, candidates, rules};
 use super::remove::remove;
+use super::rollout::blocked;
 use crate::cluster::Deleted;
 use crate::cluster::state::lease::{self, Fence};
 use crate::cluster::state::release::Head;
@@ -54,6 +55,9 @@ pub async fn deletion_plan(job: &Job, options: &DeleteOptions) -> Result<Deletio
             None => Ok(Deletion::default()),
         };
     };
+    if let Some(error) = blocked(&record, job.cluster.now()) {
+        return Err(error.in_target(&job.target.name));
+    }
     let discovery = job.cluster.discovery().await.map_err(|e| job.failed(e, None))?;
     let entries = record.inventory.iter().map(|(id, member)| (id, member, Known::Nothing));
     let found = candidates(job, &discovery, entries).await?;

@@ -31,11 +31,6 @@ impl Ledger {
         Ok(Ledger::new(job, job.store.record().await?))
     }
 
-    /// Whether the cluster has a record.
-    pub(super) fn is_stored(&self) -> bool {
-        self.stored.is_some()
-    }
-
     /// Writes the record. What others may write without the lock, and have written since, is kept:
     /// an approval, a freeze.
     ///

@@ -11,6 +11,7 @@ use super::assess::{Scene, UsedConfig, assess};
 use super::job::Job;
 use super::prune;
 use super::references;
+use super::rollout::blocked;
 use super::unserved;
 use crate::cluster::state::{APP_LABEL, Key, Record, ReleaseState, ResourceVersion};
 use crate::cluster::{CallErrorKind, Discovery, Lookup, Refusal, Resource};
@@ -42,6 +43,8 @@ pub struct PlanOptions {
     pub adopt: Adopt,
     /// What becomes of what left the manifests.
     pub prune: PruneOptions,
+    /// It is a step of the rollout that is open in the target, which keeps others from writing.
+    pub in_rollout: bool,
 }
 
 /// What to do about objects that another deployer holds.
@@ -255,6 +258,8 @@ pub async fn observe(
     let known = record.as_ref().map(|(record, _)| record);
     let retires = adopt::retirements(job, &discovery, known, &objects, &mut warnings).await;
     let retires = retires.map_err(one)?;
+    let held = known.and_then(|record| blocked(record, cluster.now()));
+    let held = held.filter(|_| !options.in_rollout).map(|e| e.in_target(&job.target.name));
     let unfinished = unfinished(known, &objects, &prune.sweep.gone, &ignored);
     let exists = objects
         .iter()
@@ -275,6 +280,7 @@ pub async fn observe(
         hooks: rendered.dropped_hooks(),
         warnings,
         unfinished,
+        held,
     };
     Ok(Observed { plan, record, key, unchanged, configs, scene })
 }
@@ -331,7 +337,12 @@ fn unfinished(
     if let Some(release) = record.retire.first() {
         return Some(format!("helm's release {release} is not retired yet"));
     }
+    // A rollout that is open has staged its release, and one that ended has taken it back.
+    let staged = record.rollout.as_ref().and_then(|open| open.progress.release);
+    let undone = record.closed.as_ref().and_then(|closed| closed.release);
     match record.releases.last() {
+        Some(last) if Some(last.number) == staged => {}
+        Some(last) if last.state == ReleaseState::Failed && Some(last.number) == undone => {}
         Some(last) if last.state == ReleaseState::Staged => {
             return Some(format!("release {} was interrupted", last.number));
         }

@@ -22,6 +22,9 @@ use crate::plan::{
     Besides, Candidate, Condemned, Found, Objection, Rules, Sweep, successor, sweep,
 };
 
+/// Why a variant is not pruned.
+const VARIANT: &str = "a variant of the rollout: `clean` or `abort` deletes it";
+
 /// What is known of an entry of the inventory before it is looked for.
 pub(super) enum Known {
     /// Nothing.
@@ -110,12 +113,15 @@ pub(super) async fn left(
         Some(live) => Known::Live(live.clone()),
         None => Known::Nothing,
     };
+    let variants = record.rollout.as_ref().map(|open| &open.progress.variants);
+    let is_variant = |id: &ObjectId| variants.is_some_and(|variants| variants.contains(id));
     let entries = record
         .inventory
         .iter()
         .filter(|(id, member)| {
             !desired.contains_key(id) && !ignored.contains(id) && !is_moved(&member.uid)
         })
+        .filter(|(id, _)| !is_variant(id))
         .map(|(id, member)| (id, member, known(id)));
     let found = candidates(job, discovery, entries).await?;
     let set = scene.prepared.iter().map(|p| (&p.object.id, p.resource.as_ref()));
@@ -123,6 +129,9 @@ pub(super) async fn left(
         set.chain(ignored.iter().map(|id| (id, None))).collect();
     let options = scene.options.prune;
     let mut sweep = sweep(found, &rules(job, options.besides, false), &stays);
+    let kept = record.inventory.keys().filter(|id| is_variant(id) && !desired.contains_key(id));
+    sweep.kept.extend(kept.map(|id| (id.clone(), VARIANT.to_owned())));
+    sweep.kept.sort();
     if !options.keep {
         ask(job, &mut sweep).await?;
     }

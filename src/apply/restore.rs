@@ -95,7 +95,7 @@ fn not_active(choice: &Choice) -> String {
 }
 
 /// The objects of a release as if they had been rendered, in versions that the cluster serves.
-fn rendered(release: &Release, discovery: &Discovery) -> Result<Rendered, Vec<Error>> {
+pub(super) fn rendered(release: &Release, discovery: &Discovery) -> Result<Rendered, Vec<Error>> {
     let source = format!("release {}", release.number);
     let mut objects = Vec::with_capacity(release.objects.len());
     for (at, value) in release.objects.iter().enumerate() {

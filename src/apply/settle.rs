@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::job::Job;
 use super::observe::{Observed, PlanOptions, observe};
+use super::rollout::blocked;
 use crate::cluster::state::Key;
 use crate::error::{Error, Exit};
 use crate::manifest::ObjectId;
@@ -20,6 +21,10 @@ pub(super) async fn settle(
     options: PlanOptions,
 ) -> Result<Observed, Error> {
     let current = job.store.record().await?;
+    let held = current.as_ref().and_then(|(record, _)| blocked(record, job.cluster.now()));
+    if let Some(error) = held {
+        return Err(error.in_target(&job.target.name));
+    }
     let known = observed.record.as_ref().map(|(_, version)| version);
     let same = current.as_ref().map(|(_, version)| version) == known;
     if same && key.bytes() == observed.key.bytes() {

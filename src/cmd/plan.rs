@@ -81,6 +81,7 @@ impl PlanningArgs {
     /// The options of the planner.
     pub(crate) fn options(self) -> PlanOptions {
         PlanOptions {
+            in_rollout: false,
             verify: self.verify,
             force_conflicts: self.force_conflicts,
             adopt: if self.adopt { Adopt::Yes } else { Adopt::No },

@@ -37,6 +37,7 @@ mod samples;
 mod schema;
 mod selector;
 mod settings;
+mod stored;
 mod target;
 mod template;
 mod vars;

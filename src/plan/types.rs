@@ -39,6 +39,9 @@ pub struct TargetPlan {
     /// Why an apply has work to do although no object changes: an earlier run was interrupted, or
     /// the target has no record yet.
     pub unfinished: Option<String>,
+    /// Why nobody may write to the target as things stand, whatever the plan: a rollout is open in
+    /// it, or it is frozen.
+    pub held: Option<Error>,
 }
 
 /// The plan of one object.
@@ -267,9 +270,11 @@ impl TargetPlan {
     }
 
     /// The errors that keep an apply of this target from its first write, in order: besides the
-    /// problems the rights that the user lacks. Who may only read still has a plan.
+    /// problems the rights that the user lacks, and what keeps everybody from writing. Who may only
+    /// read still has a plan.
     pub fn blockers(&self) -> Vec<Error> {
-        self.errors(ObjectPlan::blocker, Condemned::blocker)
+        let held = self.held.clone();
+        held.into_iter().chain(self.errors(ObjectPlan::blocker, Condemned::blocker)).collect()
     }
 
     /// What of the inventory could not be read: it is neither applied nor deleted, and an apply

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::amount::Amount;
@@ -57,6 +58,14 @@ pub struct Run {
     /// How long it may take.
     #[serde(with = "whole_seconds")]
     pub timeout: Duration,
+}
+
+impl Pause {
+    /// When a pause that began then is over; none: when it is approved.
+    pub fn end(self, since: Timestamp) -> Option<Timestamp> {
+        let period = SignedDuration::try_from(self.period?).unwrap_or(SignedDuration::MAX);
+        Some(since.saturating_add(period).unwrap_or(Timestamp::MAX))
+    }
 }
 
 impl Step {

@@ -1,7 +1,29 @@
 //! A rollout: the engine that takes one target through its steps, and the loop over all of them.
+//!
+//! The engine stages a rollout in a target, does its steps, takes it back, closes it (design §7 to
+//! §10). All state is in the target's record; each function reads it there, under the target's lock
+//! where it writes objects, so it makes no difference whether a rollout is run or gone on with after
+//! a crash, here or elsewhere. What is about to be written is in the record before it is written,
+//! and every step may be done again.
 
-mod drive;
+mod blocked;
+mod canary;
+mod clean;
+mod close;
+pub mod drive;
+mod look;
 mod places;
+mod primary;
+mod set;
+mod stage;
+mod step;
+mod undo;
+mod work;
 
-pub use drive::{End, Ended, Fleet, How, Known, Looked, Outcome, TargetOutcome, abort, drive};
+pub use blocked::{blocked, frozen, standing};
+pub use close::{approve, close, note_soak, open};
+pub use look::{Looked, as_staged, look};
 pub use places::{Route, bare, place, route, target};
+pub use stage::{Staging, stage, unstage};
+pub use step::{Commands, NoCommands, StepEnd, Stepped, hand_step, step};
+pub use undo::undo;

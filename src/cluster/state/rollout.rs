@@ -50,6 +50,64 @@ pub struct OpenRollout {
     pub approvals: Vec<Approval>,
 }
 
+impl OpenRollout {
+    /// The steps that [`TargetProgress::steps`] names: those of the rollout, or by hand the
+    /// target's own.
+    pub fn steps(&self) -> &[Step] {
+        if self.header.by_hand { &self.progress.hand } else { &self.header.steps }
+    }
+
+    /// The step that is next, or under way; none: all are done.
+    pub fn next_step(&self) -> Option<&Step> {
+        let at = self.progress.steps.get(self.progress.done)?;
+        self.steps().get(*at)
+    }
+
+    /// The target's wave, from 0; none: the header does not know the target.
+    pub fn wave_of(&self, target: &TargetName) -> Option<usize> {
+        let is_in = |wave: &WavePlan| wave.targets.iter().any(|place| place.target == *target);
+        self.header.waves.iter().position(is_in)
+    }
+
+    /// Where in the rollout the target is, for a person: `wave 2 of 3, step 3/6`.
+    pub fn place_of(&self, target: &TargetName) -> String {
+        let waves = self.header.waves.len();
+        let mut words = Vec::new();
+        if let Some(wave) = self.wave_of(target).filter(|_| waves > 1) {
+            words.push(format!("wave {} of {waves}", wave + 1));
+        }
+        let (done, all) = (self.progress.done, self.progress.steps.len());
+        match (self.header.by_hand, self.next_step()) {
+            (true, Some(step)) => words.push(format!("step {} by hand ({step})", done + 1)),
+            (true, None) => words.push(match done {
+                1 => "1 step done by hand".to_owned(),
+                n => format!("{n} steps done by hand"),
+            }),
+            (false, Some(_)) => words.push(format!("step {}/{all}", done + 1)),
+            (false, None) => words.push(format!("{done} of {all} steps done")),
+        }
+        words.join(", ")
+    }
+
+    /// Whether the last thing that is to be done by hand is done: `clean` after `primary`.
+    pub fn is_complete_by_hand(&self) -> bool {
+        let done = self.progress.hand.get(..self.progress.done).unwrap_or_default();
+        let primary = done.iter().rposition(|step| matches!(step, Step::Primary));
+        let clean = done.iter().rposition(|step| matches!(step, Step::Clean));
+        self.header.by_hand && primary.is_some() && clean > primary
+    }
+}
+
+impl TargetProgress {
+    /// Puts in a step that is done next, by hand. One that was begun and never done gives its
+    /// place to it.
+    pub fn push_by_hand(&mut self, step: Step) {
+        self.hand.truncate(self.done);
+        self.hand.push(step);
+        self.steps = (0..self.hand.len()).collect();
+    }
+}
+
 /// What a rollout is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -136,8 +194,12 @@ pub struct TargetProgress {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub previous: Option<u64>,
     /// Which of the header's steps this target goes through, in order. Of a target that is applied
-    /// plainly only [`Step::Primary`]; of one without changes none. By hand: the steps so far.
+    /// plainly only [`Step::Primary`]; of one without changes none. By hand they are indexes into
+    /// `hand`.
     pub steps: Vec<usize>,
+    /// The steps of a rollout by hand, as far as they were begun.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub hand: Vec<Step>,
     /// Why these.
     pub reason: String,
     /// How many of `steps` are done.
@@ -206,8 +268,12 @@ pub struct Approval {
 pub struct ClosedRollout {
     /// Its name.
     pub id: RolloutId,
-    /// How it ended here: [`Stand::Succeeded`], [`Stand::Failed`] or [`Stand::Undone`].
+    /// How it ended here: [`Stand::Succeeded`], [`Stand::Failed`] or [`Stand::Undone`]. A target
+    /// that failed is back at what was before, too.
     pub stand: Stand,
+    /// The release that it brought; none: nothing changed here.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub release: Option<u64>,
     /// When, in server time.
     pub at: Timestamp,
     /// What to know.
@@ -229,3 +295,6 @@ pub struct Freeze {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub until: Option<Timestamp>,
 }
+
+#[cfg(test)]
+mod tests;

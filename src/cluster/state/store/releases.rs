@@ -159,6 +159,15 @@ impl Store {
         Ok(numbers)
     }
 
+    /// Removes a release that was staged and never applied: nobody will ask for it.
+    pub async fn remove_staged(&self, number: u64) -> Result<()> {
+        let listed = self.releases().await?;
+        for stored in listed.iter().filter(|stored| stored.number == number) {
+            self.remove_release(stored).await?;
+        }
+        Ok(())
+    }
+
     pub(super) async fn remove_release(&self, stored: &Stored) -> Result<()> {
         for (namespace, name) in stored.to_delete(self.names()) {
             self.delete(&namespace, &name).await?;
