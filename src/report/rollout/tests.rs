@@ -95,6 +95,7 @@ impl Scene {
                     header: scene.header.clone(),
                     progress: TargetProgress {
                         release: Some(42),
+                        hand: Vec::new(),
                         previous: Some(41),
                         steps: vec![0, 1, 2, 3, 4],
                         reason: "image web 1.27 → 1.28".into(),
@@ -170,7 +171,7 @@ impl Scene {
         record.rollout = None;
         record.active = Some(if stand == Stand::Succeeded { 42 } else { 41 });
         let message = message.map(str::to_owned);
-        record.closed = Some(ClosedRollout { id, stand, at: at(when), message });
+        record.closed = Some(ClosedRollout { id, stand, release: None, at: at(when), message });
     }
 
     fn sights(&self) -> Sights {

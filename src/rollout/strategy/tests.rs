@@ -121,6 +121,7 @@ fn plan(before: &[Value], after: &[Value]) -> TargetPlan {
     }
     TargetPlan {
         target: TargetName::new("eu"),
+        held: None,
         tool: None,
         chart: None,
         server_version: "v1.36.3".into(),

@@ -100,10 +100,11 @@ async fn a_thousand_quiet_targets() {
     };
     let outcome = drive(&simulation, &simulation.header, simulation.known(), &how).await;
     assert_eq!((outcome.exit(false), outcome.done, outcome.halted), (Exit::Ok, true, false));
-    let ends: BTreeMap<End, usize> = outcome.targets.values().fold(BTreeMap::new(), |mut all, t| {
-        *all.entry(t.end).or_default() += 1;
-        all
-    });
+    let ends: BTreeMap<End, usize> =
+        outcome.targets.values().fold(BTreeMap::new(), |mut all, t| {
+            *all.entry(t.end).or_default() += 1;
+            all
+        });
     assert_eq!(ends, BTreeMap::from([(End::Succeeded, 1000)]));
     simulation.check_the_end(0);
 }

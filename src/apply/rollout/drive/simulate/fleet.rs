@@ -12,9 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::*;
 use super::random::Random;
-use crate::cluster::state::{
-    ClosedRollout, Place, RolloutId, TargetProgress, WavePlan, Who,
-};
+use crate::cluster::state::{ClosedRollout, Place, RolloutId, TargetProgress, WavePlan, Who};
 use crate::rollout::{Canary, Pause, Step};
 
 /// What runs in a target.
@@ -106,12 +104,31 @@ impl Tally {
     /// A simulation in which something never happens says nothing about it.
     pub(super) fn assert_that_all_happened(&self) {
         for what in [
-            "runs", "runs killed", "runs halted", "stops", "rollbacks by policy", "aborts",
-            "rollouts done", "waits for approval", "steps", "steps failed", "pauses", "looks",
-            "looks unwell", "looks failed", "unreachable", "taken back", "taken back in vain",
-            "checked: one call a target", "checked: the record's next step",
-            "checked: concurrency", "checked: one wave at a time", "checked: soak",
-            "checked: approval", "checked: pause", "checked: nothing after a stop",
+            "runs",
+            "runs killed",
+            "runs halted",
+            "stops",
+            "rollbacks by policy",
+            "aborts",
+            "rollouts done",
+            "waits for approval",
+            "steps",
+            "steps failed",
+            "pauses",
+            "looks",
+            "looks unwell",
+            "looks failed",
+            "unreachable",
+            "taken back",
+            "taken back in vain",
+            "checked: one call a target",
+            "checked: the record's next step",
+            "checked: concurrency",
+            "checked: one wave at a time",
+            "checked: soak",
+            "checked: approval",
+            "checked: pause",
+            "checked: nothing after a stop",
         ] {
             assert!(self.counts.contains_key(what), "no {what}: {self}");
         }
@@ -310,7 +327,8 @@ impl Simulation {
         if abort {
             self.count("aborts");
             let exit = outcome.exit_of_abort();
-            let back = outcome.targets.values().all(|t| matches!(t.end, End::Undone | End::NotStaged));
+            let back =
+                outcome.targets.values().all(|t| matches!(t.end, End::Undone | End::NotStaged));
             assert_eq!(exit == Exit::Ok, back, "seed {seed}: {exit:?} {outcome:?}");
             self.going_back.set(open > 0);
             return;
@@ -320,7 +338,10 @@ impl Simulation {
         if let Some(stop) = &outcome.stop {
             self.count("stops");
             assert!(!outcome.done && outcome.waits_for.is_empty());
-            assert!(!matches!(exit, Exit::Ok | Exit::Budget | Exit::Paused), "seed {seed}: {exit:?}");
+            assert!(
+                !matches!(exit, Exit::Ok | Exit::Budget | Exit::Paused),
+                "seed {seed}: {exit:?}"
+            );
             assert!(self.view.borrow().failed.contains_key(&stop.wave), "seed {seed}");
             if self.header.on_failure != OnFailure::Stop {
                 self.count("rollbacks by policy");
@@ -335,10 +356,7 @@ impl Simulation {
         } else {
             assert!(!outcome.waits_for.is_empty(), "seed {seed}: ended for nothing: {outcome:?}");
             self.count("waits for approval");
-            assert!(
-                !matches!(exit, Exit::Ok | Exit::Budget),
-                "seed {seed}: {exit:?} {outcome:?}"
-            );
+            assert!(!matches!(exit, Exit::Ok | Exit::Budget), "seed {seed}: {exit:?} {outcome:?}");
             for gate in &outcome.waits_for {
                 self.approve(*gate);
             }
@@ -682,8 +700,13 @@ impl Fleet for Simulation {
             assert!(node.open.is_some(), "{target} is closed twice");
             node.open = None;
             let at = at + node.skew;
-            node.closed =
-                Some(ClosedRollout { id: self.header.id.clone(), stand, at, message });
+            node.closed = Some(ClosedRollout {
+                id: self.header.id.clone(),
+                stand,
+                release: None,
+                at,
+                message,
+            });
         });
         Ok(())
     }
@@ -756,9 +779,8 @@ fn header(random: &mut Random, targets: usize, quiet: bool) -> Header {
         });
         next += size;
     }
-    let pause = |period: Option<u64>| {
-        Step::Pause(Pause { period: period.map(Duration::from_secs) })
-    };
+    let pause =
+        |period: Option<u64>| Step::Pause(Pause { period: period.map(Duration::from_secs) });
     let canary = Step::Canary(Canary {
         replicas: crate::rollout::Amount::Count(1),
         service: false,
@@ -793,10 +815,12 @@ fn node(random: &mut Random, header: &Header, wave: usize, epoch: Timestamp, qui
         _ => (0..header.steps.len()).collect(),
     };
     let skew = SignedDuration::from_secs(random.below(600) as i64 - 300);
-    let fails = (!quiet && random.one_in(12)).then(|| (random.below(4), 1 + random.below(2) as u32));
+    let fails =
+        (!quiet && random.one_in(12)).then(|| (random.below(4), 1 + random.below(2) as u32));
     let progress = TargetProgress {
         release: Some(2),
         previous: Some(1),
+        hand: Vec::new(),
         steps,
         reason: "image web 1 → 2".to_owned(),
         done: 0,
