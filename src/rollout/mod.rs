@@ -7,6 +7,8 @@ mod step;
 mod strategy;
 mod waves;
 
+pub mod variant;
+
 pub use amount::{Amount, Percent};
 pub use schedule::{Decision, Gate, Member, Seen, Soak, State, Stop, StopReason, Wave, schedule};
 pub use settings::{
