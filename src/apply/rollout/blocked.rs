@@ -18,8 +18,8 @@ pub fn blocked(record: &Record, now: Timestamp) -> Option<Error> {
             let error =
                 Error::new(Exit::Blocked, format!("rollout {}, {at}: resume or abort", header.id))
                     .because(format!("opened by {}, {}", header.who, minute(header.opened)));
-            let error = match frozen.as_ref().and_then(|frozen| frozen.causes().first()) {
-                Some(why) => error.because(why.clone()),
+            let error = match frozen {
+                Some(frozen) => error.because(format!("{frozen:#}")),
                 None => error,
             };
             Some(error.hint(
@@ -40,7 +40,7 @@ pub fn frozen(record: &Record, now: Timestamp) -> Option<Error> {
     let since = minute(*at);
     Some(
         Error::new(Exit::Blocked, format!("frozen{until}"))
-            .because(format!("frozen by {who} on {since}{until}: {reason}"))
+            .because(format!("by {who} on {since}: {reason}"))
             .hint("`mcd freeze --off` lifts it"),
     )
 }

@@ -89,18 +89,18 @@ fn an_open_rollout_blocks_and_says_where_it_is() {
     assert!(blocked(&record(), now()).is_none());
     let mut record = record();
     record.rollout = Some(Box::new(open(Stand::Paused)));
-    insta::assert_snapshot!(said(&record), @"");
+    insta::assert_snapshot!(said(&record), @"rollout r-20260102-030405-0007, wave 2 of 2, step 2/2, paused: resume or abort: opened by alice@laptop, 2026-01-02 03:04 UTC");
     record.freeze = Some(freeze(None));
-    insta::assert_snapshot!(said(&record), @"");
+    insta::assert_snapshot!(said(&record), @"rollout r-20260102-030405-0007, wave 2 of 2, step 2/2, paused: resume or abort: opened by alice@laptop, 2026-01-02 03:04 UTC: frozen: by alice@laptop on 2026-01-02 03:04 UTC: Black Friday");
 }
 
 #[test]
 fn a_frozen_target_blocks_until_its_time_is_over() {
     let mut record = record();
     record.freeze = Some(freeze(None));
-    insta::assert_snapshot!(said(&record), @"");
+    insta::assert_snapshot!(said(&record), @"frozen: by alice@laptop on 2026-01-02 03:04 UTC: Black Friday");
     record.freeze = Some(freeze(Some("2026-01-02T04:00:00Z")));
-    insta::assert_snapshot!(said(&record), @"");
+    insta::assert_snapshot!(said(&record), @"frozen until 2026-01-02 04:00 UTC: by alice@laptop on 2026-01-02 03:04 UTC: Black Friday");
     assert!(frozen(&record, "2026-01-02T04:00:00Z".parse().unwrap()).is_none());
     assert!(blocked(&record, "2026-01-02T04:00:00Z".parse().unwrap()).is_none());
 }
