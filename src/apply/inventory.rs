@@ -1,6 +1,8 @@
 //! What the record says of each object: before it is written that it may be there, afterwards what
 //! is known of it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::observe::Observed;
@@ -22,8 +24,16 @@ pub(super) fn intend(record: &mut Record, observed: &Observed) {
             && plan.objects.iter().any(|o| o.id == *id && o.basis.uid.is_some())
             && !record.inventory.contains_key(id)
     };
-    let ours: Vec<&Object> =
-        observed.scene.prepared.iter().filter(|p| !theirs(p)).map(|p| &p.object).collect();
+    let planned: BTreeSet<&ObjectId> = plan.objects.iter().map(|o| &o.id).collect();
+    let is_planned = |p: &&Prepared| planned.contains(&p.object.id);
+    let ours: Vec<&Object> = observed
+        .scene
+        .prepared
+        .iter()
+        .filter(is_planned)
+        .filter(|p| !theirs(p))
+        .map(|p| &p.object)
+        .collect();
     record.intend(ours);
     // What is made anew has another uid than what is known: should the run die before it is known,
     // the object is still ours, by label and manager.

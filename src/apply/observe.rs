@@ -494,8 +494,7 @@ pub(super) async fn list_members(job: &Job, places: &BTreeSet<Place>) -> Result<
 
 /// The autoscalers that live in the namespaces of the set's scalable workloads: an HPA or a KEDA
 /// ScaledObject there makes us leave replicas alone, also when it is not ours and the manifest
-/// says nothing of replicas (what was owned and is omitted would be reset, A5.2). What may not be
-/// read is not known, and then only the set's own count.
+/// says nothing of replicas (what was owned and is omitted would be reset, A5.2).
 async fn live_autoscalers(
     job: &Job,
     discovery: &Discovery,
@@ -508,6 +507,16 @@ async fn live_autoscalers(
     };
     let namespaces: BTreeSet<&str> =
         prepared.iter().filter(scalable).filter_map(|p| p.object.id.namespace.as_deref()).collect();
+    autoscalers_in(job, discovery, &namespaces).await
+}
+
+/// The autoscalers in these namespaces. What may not be read is not known, and then only the set's
+/// own count.
+pub(super) async fn autoscalers_in(
+    job: &Job,
+    discovery: &Discovery,
+    namespaces: &BTreeSet<&str>,
+) -> Result<Vec<Value>, Error> {
     let kinds = [("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")];
     let lists: Vec<(&Resource, &str)> = kinds
         .iter()

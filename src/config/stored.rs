@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::ignore::{Ignore, LabelSelector};
 use super::target::{Conflicts, Target};
-use crate::health::{Expression, Rule, Rules};
+use crate::health::{self, Rule, Rules};
 use crate::ownership::FieldPath;
 
 /// Of [`Target::settings`] what is needed once the manifests are rendered.
@@ -80,7 +80,8 @@ fn ignore(stored: StoredIgnore) -> Ignore {
 }
 
 fn rule(stored: StoredRule) -> Result<Rule, String> {
-    let read = |text: &str| Expression::read(text).map_err(|(why, _)| format!("`{text}`: {why}"));
+    let read =
+        |text: &str| health::Expression::read(text).map_err(|(why, _)| format!("`{text}`: {why}"));
     Ok(Rule {
         in_progress: stored.in_progress.as_deref().map(read).transpose()?,
         failed: stored.failed.as_deref().map(read).transpose()?,
@@ -88,4 +89,114 @@ fn rule(stored: StoredRule) -> Result<Rule, String> {
         group: stored.group,
         kind: stored.kind,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::target::{ClusterSpec, Render};
+    use super::super::{AppName, Expression, Operator};
+    use super::*;
+
+    fn target() -> Target {
+        Target {
+            name: super::super::TargetName::new("us-east"),
+            app: AppName::new("web"),
+            cluster: ClusterSpec::of_context("us-east", "prod-us"),
+            namespace: "shop".into(),
+            state_namespace: "shop".into(),
+            state_namespace_is_set: false,
+            create_namespace: false,
+            vars: BTreeMap::new(),
+            render: Render::Manifests(Vec::new()),
+            images: Vec::new(),
+            replicas: Vec::new(),
+            patches: Vec::new(),
+            conflicts: Conflicts::default(),
+            ignore: Vec::new(),
+            health: Rules::default(),
+            root: "/".into(),
+            allow_plugins: false,
+            tools: BTreeMap::new(),
+            chart_repositories: Vec::new(),
+            provenance: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn what_a_release_stores_is_read_back() {
+        let path = |text| FieldPath::parse(text).unwrap();
+        let expression = |text| health::Expression::read(text).unwrap();
+        let select = LabelSelector {
+            labels: [("tier".to_owned(), "web".to_owned())].into(),
+            expressions: vec![
+                Expression { key: "a".into(), operator: Operator::In, values: vec!["b".into()] },
+                Expression { key: "c".into(), operator: Operator::Exists, values: vec![] },
+            ],
+        };
+        let full = Target {
+            create_namespace: true,
+            vars: [("tag".to_owned(), json!("1.2")), ("n".to_owned(), json!(3))].into(),
+            conflicts: Conflicts {
+                take: vec!["mine*".into()],
+                stop: vec!["theirs".into()],
+                leave: vec!["op-*".into()],
+            },
+            ignore: vec![
+                Ignore {
+                    group: Some("apps".into()),
+                    kind: "Deployment".into(),
+                    name: Some("web-*".into()),
+                    namespace: Some("shop".into()),
+                    select: Some(select),
+                    paths: vec![
+                        path(".spec.replicas"),
+                        path(".spec.template.spec.containers[name=\"web\"].image"),
+                        path(".metadata.annotations[\"example.com/a.b\"]"),
+                    ],
+                    origin: "the release".into(),
+                },
+                Ignore {
+                    group: None,
+                    kind: "*".into(),
+                    name: None,
+                    namespace: None,
+                    select: None,
+                    paths: vec![path(".metadata.labels.team")],
+                    origin: "the release".into(),
+                },
+            ],
+            health: Rules::new([
+                Rule {
+                    group: "example.com".into(),
+                    kind: "Db".into(),
+                    in_progress: Some(expression("status.phase == 'Creating'")),
+                    failed: Some(expression("status.phase == 'Broken'")),
+                    current: expression("status.phase == 'Ready'"),
+                },
+                Rule {
+                    group: String::new(),
+                    kind: "Thing".into(),
+                    in_progress: None,
+                    failed: None,
+                    current: expression("true"),
+                },
+            ]),
+            ..target()
+        };
+        for settings in [full.settings(), target().settings()] {
+            let read = target().with_settings(&settings).unwrap();
+            assert_eq!(read.settings(), settings);
+        }
+        let mut read = target().with_settings(&full.settings()).unwrap();
+        assert_eq!(read.settings(), full.settings());
+        read.provenance.clear();
+        assert_eq!(read, full);
+        // Releases of the first mcd, and of a target whose release is from another file.
+        assert_eq!(target().with_settings(&Value::Null).unwrap(), target());
+        let moved = json!({"namespace": "elsewhere", "name": "eu", "unknown": {"to": "this"}});
+        assert_eq!(target().with_settings(&moved).unwrap(), target());
+        assert!(target().with_settings(&json!({"ignore": "x"})).is_err());
+    }
 }

@@ -1,38 +1,143 @@
-//! The step `canary`: copies of the workloads run the new release beside the old one. Nothing that
-//! runs is changed or deleted.
+//! The step `canary`: copies of the workloads run the new release beside the old one. What runs is
+//! not deleted, and changed only where the way of keeping the two apart asks for it (design §8).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
 
-use super::set::{Set, conclude, put};
-use super::work::{Work, joined};
+use super::super::job::Job;
+use super::super::observe::{Observed, PARALLEL, PlanOptions, autoscalers_in};
+use super::set::{Set, conclude, one, put};
+use super::work::Work;
+use crate::cluster::{CallErrorKind, Refusal};
 use crate::error::Error;
-use crate::manifest::{Object, ObjectId};
+use crate::manifest::{Gvk, Object, ObjectId};
+use crate::ownership::FieldPath;
 use crate::plan::Action;
-use crate::rollout::Canary;
+use crate::rollout::variant::{self, Live, Variant};
+use crate::rollout::{Canary, VariantLabel, VariantSettings};
 
-/// Puts the variant beside what runs, and waits until it is healthy.
+/// Puts the canary beside what runs, and waits until it is healthy. Done again it does the same,
+/// and at another size it is made bigger or smaller.
 pub(super) async fn canary(work: &mut Work, settings: &Canary) -> Result<(), Error> {
-    let Some(number) = work.open()?.progress.release else { return Ok(()) };
+    let open = work.open()?;
+    let (progress, variants) = (&open.progress, open.header.variants.clone());
+    let Some(number) = progress.release else { return Ok(()) };
+    let (previous, created) = (progress.previous, progress.created.clone());
     let set = Set::load(&work.job, number).await?;
-    let variants = work.open()?.header.variants.clone();
-    let counts = counts(work, &set).await?;
-    let made = thin(&set, &counts, settings, &variants.label);
-    let made = made.map_err(|errors| joined(errors).unwrap_or_else(|| work.job.halted()))?;
-    let own: BTreeSet<ObjectId> = made.iter().map(|object| object.id.clone()).collect();
-    let mut options = set.options;
-    options.prune.keep = true;
-    let made = set.with(made);
-    let put = put(work, &set.job, &made, options, |observed, progress| {
-        for object in &observed.plan.objects {
-            match own.contains(&object.id) {
-                true => drop(progress.variants.insert(object.id.clone())),
-                false if matches!(object.action, Action::Create) => {
-                    progress.created.insert(object.id.clone());
-                }
-                false => {}
+    let before = match previous {
+        Some(number) => Some(Set::load(&work.job, number).await?),
+        None => None,
+    };
+    let Variant { first, prerequisites, objects, partitioned, notes } =
+        plan(&set, before.as_ref(), &created, settings, &variants).await?;
+    for note in notes {
+        work.job.events.warn(None, note);
+    }
+    if let Some(before) = before.as_ref().filter(|_| !first.is_empty()) {
+        let changed = first.templates.into_iter().chain(first.services).collect();
+        put_some(work, before, &before.job, changed).await?;
+    }
+    add(work, &set, prerequisites, objects, &variants.label).await?;
+    if !partitioned.is_empty() {
+        put_some(work, &set, &set.job, partitioned).await?;
+    }
+    Ok(())
+}
+
+/// What the canary of a release is, beside what runs in the cluster.
+async fn plan(
+    set: &Set,
+    before: Option<&Set>,
+    created: &BTreeSet<ObjectId>,
+    settings: &Canary,
+    variants: &VariantSettings,
+) -> Result<Variant, Error> {
+    let job = &set.job;
+    let namespace = job.target.namespace.as_str();
+    let failed = |errors: Vec<Error>| one(job, errors);
+    let wanted = variant::to_read(set.objects(), namespace, settings, variants).map_err(failed)?;
+    let objects = read(job, wanted).await?;
+    let namespaces: BTreeSet<&str> =
+        objects.keys().filter_map(|id| id.namespace.as_deref()).collect();
+    let discovery = job.cluster.discovery().await.map_err(|error| job.failed(error, None))?;
+    let autoscalers = autoscalers_in(job, &discovery, &namespaces).await?;
+    let live = Live {
+        namespace,
+        objects: &objects,
+        autoscalers: &autoscalers,
+        previous: before.map(Set::objects).unwrap_or_default(),
+        created,
+    };
+    variant::canary(set.objects(), &live, settings, variants).map_err(failed)
+}
+
+/// What of the wanted objects exists; null for what may not be read.
+async fn read(
+    job: &Job,
+    wanted: BTreeMap<ObjectId, Gvk>,
+) -> Result<BTreeMap<ObjectId, Value>, Error> {
+    let discovery = job.cluster.discovery().await.map_err(|error| job.failed(error, None))?;
+    let discovery = &discovery;
+    let found: Vec<(ObjectId, Option<Value>)> = stream::iter(wanted)
+        .map(|(id, gvk)| async move {
+            // What no kind is served of cannot exist: the release brings its definition.
+            let Some(resource) = discovery.resolve(&gvk) else { return Ok((id, None)) };
+            let found = job.cluster.get(resource, id.namespace.as_deref(), &id.name).await;
+            let found = match found {
+                Ok(found) => found,
+                Err(error) => match &error.kind {
+                    CallErrorKind::Refused(Refusal::Forbidden { .. }) => Some(Value::Null),
+                    _ => return Err(job.failed(error, Some(&id))),
+                },
+            };
+            if let Some(live) = found.as_ref().filter(|_| id.is_secret()) {
+                job.scrubber.learn(live);
             }
+            Ok((id, found))
+        })
+        .buffer_unordered(PARALLEL)
+        .try_collect()
+        .await?;
+    Ok(found.into_iter().filter_map(|(id, live)| Some((id, live?))).collect())
+}
+
+/// Writes the copies, and before them what is new in the release and they need. That is only
+/// created: what exists stays as it is until the primary's turn.
+async fn add(
+    work: &mut Work,
+    set: &Set,
+    prerequisites: Vec<Object>,
+    objects: Vec<Object>,
+    label: &VariantLabel,
+) -> Result<(), Error> {
+    let job = sized_by_us(&set.job);
+    let copies: BTreeSet<ObjectId> = objects.iter().map(|object| object.id.clone()).collect();
+    let needed: BTreeSet<ObjectId> = prerequisites.iter().map(|object| object.id.clone()).collect();
+    let rendered = set.with(with_configs(set, prerequisites.into_iter().chain(objects)));
+    let known: BTreeSet<ObjectId> = work.ledger.record.inventory.keys().cloned().collect();
+    let events = job.events.clone();
+    let put = put(work, &job, &rendered, additive(set.options), |observed, progress| {
+        let mut leftovers = left_over(observed, &known, label);
+        leftovers.retain(|id| !copies.contains(id));
+        for id in leftovers {
+            events.warn(Some(&id), "is left over from an earlier canary; `clean` deletes it");
+            progress.variants.insert(id);
+        }
+        observed.plan.objects.retain(|object| {
+            let id = &object.id;
+            copies.contains(id)
+                || needed.contains(id)
+                    && (progress.created.contains(id) || matches!(object.action, Action::Create))
+        });
+        for object in &observed.plan.objects {
+            let into = match copies.contains(&object.id) {
+                true => &mut progress.variants,
+                false => &mut progress.created,
+            };
+            into.insert(object.id.clone());
         }
     });
     let put = put.await?;
@@ -40,40 +145,63 @@ pub(super) async fn canary(work: &mut Work, settings: &Canary) -> Result<(), Err
     Ok(())
 }
 
-/// How many replicas each workload of the set has in the cluster now.
-async fn counts(work: &Work, set: &Set) -> Result<BTreeMap<ObjectId, u32>, Error> {
-    let job = &work.job;
-    let discovery = job.cluster.discovery().await.map_err(|error| job.failed(error, None))?;
-    let mut counts = BTreeMap::new();
-    for object in set.objects().iter().filter(|object| object.id.kind == "Deployment") {
-        let Some(resource) = discovery.resolve(&object.gvk) else { continue };
-        if let Some(live) = job.get(resource, &object.id).await? {
-            let count = live["spec"]["replicas"].as_u64().unwrap_or(1);
-            counts.insert(object.id.clone(), u32::try_from(count).unwrap_or(u32::MAX));
-        }
-    }
-    Ok(counts)
+/// Writes some objects of a release as they are given, and no other.
+async fn put_some(
+    work: &mut Work,
+    set: &Set,
+    job: &Job,
+    objects: Vec<Object>,
+) -> Result<(), Error> {
+    let written: BTreeSet<ObjectId> = objects.iter().map(|object| object.id.clone()).collect();
+    let rendered = set.with(with_configs(set, objects));
+    let put = put(work, job, &rendered, additive(set.options), |observed, _| {
+        observed.plan.objects.retain(|object| written.contains(&object.id));
+    });
+    let put = put.await?;
+    conclude(work, put.jobs);
+    Ok(())
 }
 
-fn thin(
-    set: &Set,
-    counts: &BTreeMap<ObjectId, u32>,
-    settings: &Canary,
-    label: &crate::rollout::VariantLabel,
-) -> Result<Vec<Object>, Vec<Error>> {
-    let mut copies = Vec::new();
-    for object in set.objects().iter().filter(|object| object.id.kind == "Deployment") {
-        let mut value = object.value.clone();
-        let Some(count) = counts.get(&object.id) else { continue };
-        let name = format!("{}-{}", object.id.name, settings.suffix);
-        value["metadata"]["name"] = name.into();
-        value["spec"]["replicas"] = settings.replicas.ceiling_of(*count).max(1).into();
-        for path in ["/spec/selector/matchLabels", "/spec/template/metadata/labels"] {
-            if let Some(labels) = value.pointer_mut(path).and_then(Value::as_object_mut) {
-                labels.insert(label.key.clone(), label.canary.clone().into());
-            }
-        }
-        copies.extend(Object::new(value, object.origin.clone()));
+/// Nothing is pruned beside a canary.
+fn additive(mut options: PlanOptions) -> PlanOptions {
+    options.prune.keep = true;
+    options
+}
+
+/// The objects, with the configuration of the release: workloads carry the hash of what they use,
+/// whether or not it is written with them.
+fn with_configs(set: &Set, objects: impl IntoIterator<Item = Object>) -> Vec<Object> {
+    let mut all: Vec<Object> = objects.into_iter().collect();
+    let known: BTreeSet<ObjectId> = all.iter().map(|object| object.id.clone()).collect();
+    let is_config =
+        |id: &ObjectId| id.group.is_empty() && matches!(&*id.kind, "ConfigMap" | "Secret");
+    let rest = set.objects().iter().filter(|o| is_config(&o.id) && !known.contains(&o.id));
+    all.extend(rest.cloned());
+    all
+}
+
+/// Copies have the size that the step says, also where the primary's is left to others.
+fn sized_by_us(job: &Job) -> Job {
+    let replicas = FieldPath::fields(&["spec", "replicas"]);
+    let mut target = (*job.target).clone();
+    for rule in &mut target.ignore {
+        rule.paths.retain(|path| *path != replicas);
     }
-    Ok(copies)
+    target.ignore.retain(|rule| !rule.paths.is_empty());
+    Job { target: Arc::new(target), ..job.clone() }
+}
+
+/// Copies that an earlier run has left, and that no record knows.
+fn left_over(
+    observed: &Observed,
+    known: &BTreeSet<ObjectId>,
+    label: &VariantLabel,
+) -> BTreeSet<ObjectId> {
+    let variant = [&label.canary, &label.baseline];
+    let members = observed.scene.live.iter().filter(|(id, live)| {
+        let value = live["metadata"]["labels"][&label.key].as_str();
+        value.is_some_and(|value| variant.iter().any(|v| *v == value)) && !known.contains(*id)
+    });
+    let planned = |id: &ObjectId| observed.plan.objects.iter().any(|object| object.id == *id);
+    members.map(|(id, _)| id.clone()).filter(|id| !planned(id)).collect()
 }

@@ -13,7 +13,8 @@ use crate::plan::Action;
 /// and the release is the active one. Variants stay: `clean` and `abort` know them.
 pub(super) async fn primary(work: &mut Work) -> Result<(), Error> {
     let Some(number) = work.open()?.progress.release else { return Ok(()) };
-    let set = Set::load(&work.job, number).await?;
+    let variants = work.open()?.header.variants.clone();
+    let set = Set::load(&work.job, number).await?.labelled(&variants)?;
     let put = put(work, &set.job, &set.rendered, set.options, |observed, progress| {
         for object in &observed.plan.objects {
             if matches!(object.action, Action::Create) && object.basis.uid.is_none() {

@@ -21,6 +21,8 @@ use crate::event::Phase;
 use crate::manifest::{Object, ObjectId};
 use crate::plan::{Besides, PruneOptions};
 use crate::render::Rendered;
+use crate::rollout::VariantSettings;
+use crate::rollout::variant::labelled;
 
 /// The key of [`Flags`] in a release's settings.
 const FLAGS: &str = "flags";
@@ -107,6 +109,18 @@ impl Set {
     /// The objects of the release, whose namespaces were resolved when it was staged.
     pub(super) fn objects(&self) -> &[Object] {
         &self.rendered.objects
+    }
+
+    /// With the objects as they are applied to the primary: where variants are kept apart by a label
+    /// it has that label.
+    ///
+    /// # Errors
+    /// The label cannot be had; see [`labelled`].
+    pub(super) fn labelled(mut self, settings: &VariantSettings) -> Result<Self, Error> {
+        let objects = std::mem::take(&mut self.rendered.objects);
+        let objects = labelled(objects, settings, &self.job.target.namespace);
+        self.rendered.objects = objects.map_err(|errors| one(&self.job, errors))?;
+        Ok(self)
     }
 
     /// The same release with other objects in place of its own.
@@ -202,6 +216,6 @@ pub(super) fn conclude(work: &mut Work, jobs: Vec<(ObjectId, Digests)>) {
 }
 
 /// One error of those that kept a plan from being made.
-fn one(job: &Job, errors: Vec<Error>) -> Error {
+pub(super) fn one(job: &Job, errors: Vec<Error>) -> Error {
     joined(errors).unwrap_or_else(|| job.halted())
 }

@@ -84,7 +84,10 @@ async fn back(work: &mut Work, why: &str) -> Result<(), Error> {
 /// Applies the set of the release that was active, and waits until it is healthy. Answers what is
 /// in it.
 async fn restore(work: &mut Work, of: &Set, previous: u64) -> Result<BTreeSet<ObjectId>, Error> {
-    let set = Set::load(&work.job, previous).await?;
+    let variants = work.open()?.header.variants.clone();
+    // What was labelled for the canary stays so: the label off the pods before it is off the
+    // Services' selectors would be an outage, and it restarts them once more.
+    let set = Set::load(&work.job, previous).await?.labelled(&variants)?;
     let mut options = of.options;
     // What the previous release lacks goes afterwards, and only what this rollout has made.
     options.prune.keep = true;
