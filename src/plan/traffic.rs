@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use super::pod_template;
-use crate::diff::ObjectDiff;
+use crate::diff::{Change, ObjectDiff};
 use crate::manifest::{Gvk, ObjectId};
 
 /// Whether a change moves traffic: of a Service's selector, or of a route's backends. Made before
-/// the workloads behind it are healthy it is an outage (A10.4).
+/// the workloads behind it are healthy it is an outage (A10.4). A selector that only loses labels
+/// moves none: it selects what it selected, and is written before pods that lack those labels.
 pub fn moves_traffic(gvk: &Gvk, diff: &ObjectDiff) -> bool {
     let field = match (gvk.group.as_str(), gvk.kind.as_str()) {
         ("", "Service") => ".spec.selector",
@@ -16,7 +17,13 @@ pub fn moves_traffic(gvk: &Gvk, diff: &ObjectDiff) -> bool {
         ("networking.istio.io", "VirtualService") => ".spec.http",
         _ => return false,
     };
-    diff.changes.iter().any(|change| change.path.to_string().starts_with(field))
+    let widens = |change: &Change, path: &str| {
+        gvk.kind == "Service" && path != field && change.after.is_none()
+    };
+    diff.changes.iter().any(|change| {
+        let path = change.path.to_string();
+        path.starts_with(field) && !widens(change, &path)
+    })
 }
 
 /// Whether traffic that `front` lets in can reach the pods of a workload: for a Service by its
@@ -65,6 +72,25 @@ mod tests {
         };
         assert!(moves(&service("a", 80), &service("b", 80)));
         assert!(!moves(&service("a", 80), &service("a", 81)));
+    }
+
+    #[test]
+    fn a_selector_that_lets_in_more_is_not_kept_waiting() {
+        let service = |selector: Value| {
+            json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"},
+                "spec": {"selector": selector}})
+        };
+        let gvk = Gvk::new("v1", "Service");
+        let moves = |before: Value, after: Value| {
+            let (before, after) = (service(before), service(after));
+            let diff = object_diff(&id("", "Service", "shop"), Some(&before), Some(&after));
+            moves_traffic(&gvk, &diff)
+        };
+        let both = || json!({"app": "web", "mcd.dev/variant": "primary"});
+        assert!(!moves(both(), json!({"app": "web"})));
+        assert!(moves(json!({"app": "web"}), both()));
+        assert!(moves(both(), json!({"app": "api"})));
+        assert!(moves(both(), json!(null)));
     }
 
     #[test]
