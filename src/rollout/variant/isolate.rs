@@ -187,7 +187,7 @@ pub(super) fn label(
 }
 
 /// The labels of a workload's pods once it has the label of variants.
-pub(super) fn labels_after(
+fn labels_after(
     item: &Item,
     settings: &VariantSettings,
     workloads: &BTreeSet<ObjectId>,

@@ -410,3 +410,6 @@ impl<'s, 'a> Maker<'s, 'a> {
 fn content(value: &Value) -> Option<&Value> {
     Some(value).filter(|v| !v.is_null() && v.as_object().is_none_or(|map| !map.is_empty()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -87,7 +87,7 @@ fn traffic(facts: &Facts, notes: &mut Vec<String>) {
     };
     for copied in facts.copied {
         let services = front(copied.item);
-        let before = copied.item.pod_labels();
+        let before = primary_labels(facts, copied.item);
         let mut reached = false;
         for (service, value) in &services {
             if !sends_to(value, copied.pod_labels()) {
@@ -97,7 +97,7 @@ fn traffic(facts: &Facts, notes: &mut Vec<String>) {
             let behind = |labels: &Value| sends_to(value, labels);
             let canary: u32 =
                 facts.copied.iter().filter(|c| behind(c.pod_labels())).map(|c| c.replicas).sum();
-            let copies = facts.copied.iter().filter(|c| behind(c.item.pod_labels()));
+            let copies = facts.copied.iter().filter(|c| behind(&primary_labels(facts, c.item)));
             let primary: u32 = copies.map(|c| c.size.replicas).sum();
             let of = canary.saturating_add(primary);
             notes.push(format!(
@@ -106,7 +106,7 @@ fn traffic(facts: &Facts, notes: &mut Vec<String>) {
                 if canary == 1 { "is" } else { "are" },
             ));
         }
-        let had = services.iter().any(|(service, _)| sends_to(service.value(), before));
+        let had = services.iter().any(|(_, value)| sends_to(value, &before));
         if !reached && had && facts.services.is_empty() {
             notes.push(format!(
                 "no Service sends anything to the canary of {}; `service: true` gives it one of \
@@ -115,6 +115,16 @@ fn traffic(facts: &Facts, notes: &mut Vec<String>) {
             ));
         }
     }
+}
+
+/// The labels of the primary's pods while there is a canary.
+fn primary_labels(facts: &Facts, workload: &Item) -> Value {
+    let mut labels = workload.pod_labels().clone();
+    if let (Apart::Label, Some(map)) = (facts.apart, labels.as_object_mut()) {
+        let label = &facts.settings.label;
+        map.insert(label.key.clone(), label.primary.as_str().into());
+    }
+    labels
 }
 
 /// A Service that runs, as it is once the primary has its label.
