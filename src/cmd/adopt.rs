@@ -59,5 +59,5 @@ pub(crate) async fn run(args: AdoptArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
         clusters: args.clusters,
         render: args.render,
     };
-    apply_with(&args, options, global, ui).await
+    apply_with(&args, options, None, global, ui).await
 }

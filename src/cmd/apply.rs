@@ -4,17 +4,33 @@ use clap::Args;
 
 use super::Outcome;
 use super::args::{
-    ClusterArgs, ConfirmArgs, DriveArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs, WaitArgs,
+    ClusterArgs, ConfirmArgs, DriveArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs,
+    StrategyArg, WaitArgs,
 };
-use super::deploy::{Deploys, How, Ready, deploy};
+use super::deploy::{Deploys, How, Planned, Ready, deploy};
 use super::plan::PlanningArgs;
+use super::rollout::run::{Roll, check};
 use super::session::Session;
 use crate::apply::PlanOptions;
+use crate::error::{Error, Result};
+use crate::rollout::StrategyChoice;
 use crate::ui::Ui;
 
 /// Arguments of `mcd apply`.
 #[derive(Args, Debug)]
 pub(super) struct ApplyArgs {
+    /// How a release reaches each target: auto (by what changes), plain (at once), steps (through
+    /// the steps of the application file)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        value_name = "STRATEGY",
+        env = "MCD_STRATEGY",
+        hide_env = true
+    )]
+    strategy: StrategyArg,
     #[command(flatten)]
     pub(super) deploy: DeployArgs,
 }
@@ -48,13 +64,16 @@ pub(super) struct DeployArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
-    apply_with(&args.deploy, args.deploy.planning.options(), global, ui).await
+    let options = args.deploy.planning.options();
+    apply_with(&args.deploy, options, Some(args.strategy.choice()), global, ui).await
 }
 
-/// Plans with `options`, asks, and applies.
+/// Plans with `options`, asks, and applies: with a strategy through the steps and waves of the
+/// file, where that is due, else to all targets at once.
 pub(super) async fn apply_with(
     args: &DeployArgs,
     options: PlanOptions,
+    choice: Option<StrategyChoice>,
     global: &GlobalArgs,
     ui: &Ui,
 ) -> Outcome {
@@ -63,12 +82,52 @@ pub(super) async fn apply_with(
     if !args.confirm.yes && !args.dry_run {
         ui.can_confirm()?;
     }
-    let planned = session
+    if let Some(choice) = choice {
+        check_choice(&session, choice)?;
+    }
+    let planned = observe_all(&session, options).await;
+    let roll = choice.map(|choice| Roll::of(&session, &planned, choice, args)).transpose()?;
+    let roll = roll.flatten();
+    let planned = match &roll {
+        Some(_) if !args.dry_run => check(planned).await,
+        _ => planned,
+    };
+    deploy_planned(&session, planned, args, options, roll, global, ui).await
+}
+
+/// Steps can only be asked for where the file has some.
+fn check_choice(session: &Session, choice: StrategyChoice) -> Result<()> {
+    match choice {
+        StrategyChoice::Steps if session.project.rollout.steps.is_empty() => {
+            Err(Error::config("the application file has no `rollout.steps`").hint(
+                "add some, such as `steps: [{canary: {replicas: 20%}}, {pause: {for: 5m}}, \
+                 {primary: {}}, {clean: {}}]`; or begin by hand: `mcd rollout canary`",
+            ))
+        }
+        StrategyChoice::Steps | StrategyChoice::Auto | StrategyChoice::Plain => Ok(()),
+    }
+}
+
+/// Connects, renders and plans every target.
+pub(super) async fn observe_all(session: &Session, options: PlanOptions) -> Vec<Planned> {
+    session
         .each(|target| async {
             let (job, rendered, observed) = session.observe(target, options).await?;
             Ok(Ready { job, rendered, observed, restored: None })
         })
-        .await;
+        .await
+}
+
+/// Shows what was planned, asks, and carries it out.
+pub(super) async fn deploy_planned(
+    session: &Session,
+    planned: Vec<Planned>,
+    args: &DeployArgs,
+    options: PlanOptions,
+    roll: Option<Roll>,
+    global: &GlobalArgs,
+    ui: &Ui,
+) -> Outcome {
     session.settle().await;
     let how = How {
         deploys: Deploys::Manifests,
@@ -80,6 +139,7 @@ pub(super) async fn apply_with(
         output: args.output.output,
         verbose: global.verbose > 0,
         cap: args.clusters.concurrency.map(|n| n as usize),
+        roll,
     };
-    deploy(&session, planned, &how, ui).await
+    deploy(session, planned, &how, ui).await
 }

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 pub use crate::duration::parse as duration;
 use crate::plan::Besides;
+use crate::rollout::StrategyChoice;
 
 /// Flags of every verb.
 #[derive(Args, Clone, Debug)]
@@ -217,6 +218,29 @@ impl WaitArgs {
     /// How long to wait for a target.
     pub(crate) fn patience(self) -> Duration {
         self.timeout.unwrap_or(PATIENCE)
+    }
+}
+
+/// How a release reaches each target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum StrategyArg {
+    /// By what changes in it.
+    #[default]
+    Auto,
+    /// At once.
+    Plain,
+    /// Through the steps of the application file.
+    Steps,
+}
+
+impl StrategyArg {
+    /// The same for whoever decides.
+    pub(crate) fn choice(self) -> StrategyChoice {
+        match self {
+            StrategyArg::Auto => StrategyChoice::Auto,
+            StrategyArg::Plain => StrategyChoice::Plain,
+            StrategyArg::Steps => StrategyChoice::Steps,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::Outcome;
 use super::args::{Output, WaitArgs};
 use super::plan::{self, document};
+use super::rollout::run::Roll;
 use super::session::Session;
 use crate::apply::{
     Applied, ApplyOptions, Ended, Job, Observed, PlanOptions, Restored, apply, run_wave,
@@ -77,6 +78,8 @@ pub(super) struct How {
     pub verbose: bool,
     /// How many targets at once; none: as many as there are.
     pub cap: Option<usize>,
+    /// The rollout that is opened; none: all targets are written to at once.
+    pub roll: Option<Roll>,
 }
 
 /// A target that is ready to be written to.
@@ -119,9 +122,12 @@ pub(super) async fn deploy(
         return Err(Error::new(interrupted, "interrupted; nothing was written"));
     }
     let blocked: usize = results.iter().filter(|(_, r)| is_blocked(r)).count();
-    let nothing_to_do = results.iter().all(|(_, r)| {
+    let by_hand = how.roll.as_ref().is_some_and(Roll::is_by_hand);
+    let is_settled = |r: &Result<&Observed, &Vec<Error>>| {
         r.is_ok_and(|o| !o.plan.has_changes() && o.plan.unfinished.is_none() && !has_blockers(o))
-    });
+    };
+    // A step by hand is asked for whatever changes.
+    let nothing_to_do = !by_hand && results.iter().all(|(_, r)| is_settled(r));
     let stops = blocked > 0 && (!how.keep_going || blocked == results.len());
     let asks = !how.yes && !stops;
     if (how.output == Output::Table || asks) && !nothing_to_do {
@@ -148,10 +154,17 @@ pub(super) async fn deploy(
         return Ok(exit);
     }
     if !nothing_to_do && !how.yes {
-        let question = how.deploys.question(results.len() - blocked);
+        let targets = results.len() - blocked;
+        let question = match &how.roll {
+            Some(roll) => roll.question(targets),
+            None => how.deploys.question(targets),
+        };
         session.confirm(ui, question, "nothing was written").await?;
     }
     session.resume();
+    if let Some(roll) = &how.roll {
+        return super::rollout::run::carry_out(session, planned, how, roll, ui).await;
+    }
     let (report, exit) = carry_out(session, planned, how, exit).await;
     session.settle().await;
     show(&report, how.output, ui)?;
@@ -171,7 +184,7 @@ fn is_blocked(result: &Result<&Observed, &Vec<Error>>) -> bool {
 }
 
 /// Where a release of this run comes from.
-async fn about(session: &Session) -> About {
+pub(super) async fn about(session: &Session) -> About {
     let folder = session.project.root.clone();
     let commit = tokio::task::spawn_blocking(move || who::current_commit(&folder));
     About {
@@ -182,6 +195,33 @@ async fn about(session: &Session) -> About {
         chart: None,
         mcd: env!("CARGO_PKG_VERSION").to_owned(),
         vars: BTreeMap::new(),
+    }
+}
+
+/// The same for the release of one target.
+pub(super) fn release_about(
+    run: &About,
+    target: &Target,
+    rendered: &Rendered,
+    restored: Option<&Restored>,
+) -> About {
+    let about = About { vars: target.vars.clone(), ..run.clone() };
+    match restored {
+        None => About {
+            tool: rendered
+                .tool
+                .as_ref()
+                .map(|tool| ToolUsed { name: tool.name.to_owned(), version: tool.version.clone() }),
+            chart: rendered.chart.clone(),
+            ..about
+        },
+        // What is written now was rendered then.
+        Some(restored) => About {
+            commit: restored.about.commit.clone(),
+            tool: restored.about.tool.clone(),
+            chart: restored.about.chart.clone(),
+            ..about
+        },
     }
 }
 
@@ -231,21 +271,7 @@ async fn carry_out(
                 let Some(Ready { job, rendered, observed, restored }) = parts else {
                     return (Applied::default(), false);
                 };
-                let tool = rendered.tool.as_ref().map(|tool| ToolUsed {
-                    name: tool.name.to_owned(),
-                    version: tool.version.clone(),
-                });
-                let about = About { vars: job.target.vars.clone(), ..about };
-                let about = match &restored {
-                    None => About { tool, chart: rendered.chart.clone(), ..about },
-                    // What is written now was rendered then.
-                    Some(restored) => About {
-                        commit: restored.about.commit.clone(),
-                        tool: restored.about.tool.clone(),
-                        chart: restored.about.chart.clone(),
-                        ..about
-                    },
-                };
+                let about = release_about(&about, &job.target, &rendered, restored.as_ref());
                 let options = ApplyOptions {
                     wait: how.wait.wait,
                     timeout: how.wait.patience(),

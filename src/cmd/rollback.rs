@@ -62,6 +62,7 @@ pub(crate) async fn run(args: &RollbackArgs, global: &GlobalArgs, ui: &Ui) -> Ou
         output: args.output.output,
         verbose: global.verbose > 0,
         cap: args.clusters.concurrency.map(|n| n as usize),
+        roll: None,
     };
     deploy(&session, planned, &how, ui).await
 }

@@ -12,7 +12,7 @@ mod options;
 mod paths;
 mod plain;
 mod private;
-mod tool;
+pub(crate) mod tool;
 mod version;
 
 use std::path::{Path, PathBuf};

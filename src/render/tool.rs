@@ -24,31 +24,31 @@ const REAP: Duration = Duration::from_secs(1);
 
 /// What to run: everything is explicit, nothing is inherited.
 #[derive(Clone, Debug)]
-pub(super) struct Invocation {
+pub(crate) struct Invocation {
     /// The binary, absolute.
-    pub(super) program: PathBuf,
+    pub(crate) program: PathBuf,
     /// Its arguments, as a list.
-    pub(super) args: Vec<OsString>,
+    pub(crate) args: Vec<OsString>,
     /// The whole environment.
-    pub(super) env: BTreeMap<OsString, OsString>,
+    pub(crate) env: BTreeMap<OsString, OsString>,
     /// The working folder.
-    pub(super) dir: PathBuf,
+    pub(crate) dir: PathBuf,
 }
 
 /// What a tool that ended by itself left.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(crate) struct Output {
     /// How it ended.
-    pub(super) status: ExitStatus,
+    pub(crate) status: ExitStatus,
     /// All of its standard output.
-    pub(super) stdout: Vec<u8>,
+    pub(crate) stdout: Vec<u8>,
     /// All of its standard error.
-    pub(super) stderr: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
 }
 
 /// Why a tool gave no output.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The run was cancelled.
     Cancelled,
     /// It did not end in time; with what it had written to standard error.
@@ -61,7 +61,7 @@ pub(super) enum Failure {
 
 /// Runs tools, a few at a time.
 #[derive(Debug)]
-pub(super) struct Runner {
+pub(crate) struct Runner {
     timeout: Duration,
     max_output: usize,
     permits: Semaphore,
@@ -71,23 +71,23 @@ pub(super) struct Runner {
 impl Runner {
     /// `timeout` is for one run, not counting the wait for its turn; `max_output` in bytes is for
     /// each of the two streams.
-    pub(super) fn new(timeout: Duration, max_output: usize, cancel: CancellationToken) -> Self {
+    pub(crate) fn new(timeout: Duration, max_output: usize, cancel: CancellationToken) -> Self {
         let cpus = std::thread::available_parallelism().map_or(2, |n| n.get().max(2));
         Runner { timeout, max_output, permits: Semaphore::new(cpus), cancel }
     }
 
     /// The limit of one run.
-    pub(super) fn timeout(&self) -> Duration {
+    pub(crate) fn timeout(&self) -> Duration {
         self.timeout
     }
 
     /// The token that ends all runs.
-    pub(super) fn cancel(&self) -> &CancellationToken {
+    pub(crate) fn cancel(&self) -> &CancellationToken {
         &self.cancel
     }
 
     /// Runs to the end. Dropping the future ends the tool, too.
-    pub(super) async fn run(&self, invocation: Invocation) -> Result<Output, Failure> {
+    pub(crate) async fn run(&self, invocation: Invocation) -> Result<Output, Failure> {
         let _permit = tokio::select! {
             biased;
             () = self.cancel.cancelled() => return Err(Failure::Cancelled),
@@ -287,7 +287,7 @@ impl Capture {
 }
 
 /// How a tool ended, for messages.
-pub(super) fn ending(status: ExitStatus) -> String {
+pub(crate) fn ending(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),
@@ -297,7 +297,7 @@ pub(super) fn ending(status: ExitStatus) -> String {
 }
 
 /// The last `lines` lines that hold text, without control characters, each of bounded length.
-pub(super) fn tail(stderr: &[u8], lines: usize) -> String {
+pub(crate) fn tail(stderr: &[u8], lines: usize) -> String {
     const WIDTH: usize = 2000;
     let text = String::from_utf8_lossy(stderr);
     let kept: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -314,7 +314,7 @@ pub(super) fn tail(stderr: &[u8], lines: usize) -> String {
 }
 
 /// The words of a command as a shell would want them, long ones cut: for messages.
-pub(super) fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     const WIDTH: usize = 120;
     let quote = |word: &str| -> String {
         let mut shown: String = word.chars().take(WIDTH).collect();

@@ -38,6 +38,8 @@ mod record;
 mod refusals;
 mod refused;
 mod rollback;
+mod rollout;
+mod rollout_world;
 mod secrets;
 mod slow;
 mod state;

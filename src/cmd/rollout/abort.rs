@@ -3,9 +3,14 @@
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::args::{ClusterArgs, ConfirmArgs, GlobalArgs, OutputArgs};
-use super::find::{FindArgs, find};
-use crate::error::Error;
+use super::super::args::{ClusterArgs, ConfirmArgs, OutputArgs};
+use super::find::{FindArgs, Found, find};
+use super::resume::known;
+use super::see::{At, finish, see};
+use crate::apply::rollout::{Jobs, NoCommands, drive};
+use crate::cluster::state::{ClosedRollout, Stand, who};
+use crate::report::plan::plural;
+use crate::report::rollout::{RolloutReport, Shown};
 use crate::ui::Ui;
 
 /// Arguments of `mcd rollout abort`.
@@ -21,9 +26,52 @@ pub(super) struct AbortArgs {
     clusters: ClusterArgs,
 }
 
-/// Runs the verb.
-pub(super) async fn run(args: &AbortArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
-    let found = find(&args.find, &args.clusters, ui).await?;
-    let _ = (&found.session, &found.header, &found.members);
-    Err(Error::config("there are no rollouts yet"))
+/// Runs the verb. With nothing open there is nothing to do.
+pub(super) async fn run(args: &AbortArgs, ui: &Ui) -> Outcome {
+    if !args.confirm.yes {
+        ui.can_confirm()?;
+    }
+    let Found { session, header, members } = find(&args.find, &args.clusters, ui).await?;
+    let output = args.output.output;
+    let Some(header) = header else {
+        return super::nothing(&session, members, output, ui).await;
+    };
+    let mut known = known(&members, &header.id);
+    // Staging was broken off before it came to them: they are what they were.
+    for member in members.iter().filter(|member| member.record.is_ok()) {
+        let untouched = || {
+            drive::Known::Closed(ClosedRollout {
+                id: header.id.clone(),
+                stand: Stand::Undone,
+                release: None,
+                at: header.opened,
+                message: Some("was not staged".to_owned()),
+            })
+        };
+        known.entry(member.place.target.clone()).or_insert_with(untouched);
+    }
+    let jobs: Vec<_> = members.iter().filter_map(|member| member.job.clone()).collect();
+    let all: Vec<At> = members.into_iter().map(At::from).collect();
+    if !args.confirm.yes {
+        let sights = see(&session, Some(&header), &all, false).await;
+        session.settle().await;
+        let now = jiff::Timestamp::now();
+        let report = RolloutReport::of(&sights, now);
+        ui.say(&crate::report::rollout::text(&report, Shown::default(), now, ui.err()));
+        let question = format!("Take it back in {}?", plural(jobs.len(), "target"));
+        session.confirm(ui, question, "nothing was taken back").await?;
+    }
+    session.resume();
+    let mut fleet = Jobs::new(header.clone(), jobs, Box::new(NoCommands));
+    fleet.why = Some(format!("aborted by {}", who::current_user()));
+    let how = drive::How {
+        cap: args.clusters.concurrency.map(|n| n as usize),
+        wait_approval: None,
+        retry_failed: false,
+        halt: session.interrupt.token().clone(),
+        events: session.events.clone(),
+    };
+    let outcome = drive::abort(&fleet, &header, known, &how).await;
+    let exit = outcome.exit_of_abort();
+    finish(&session, &header, &all, &outcome, exit, output, ui).await
 }

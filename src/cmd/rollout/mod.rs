@@ -4,7 +4,12 @@
 use clap::{Args, Subcommand};
 
 use super::Outcome;
-use super::args::GlobalArgs;
+use super::args::{GlobalArgs, Output};
+use super::session::Session;
+use crate::apply::rollout::{Commands, Local, NoCommands};
+use crate::cluster::state::Header;
+use crate::error::Exit;
+use crate::report::rollout::{RolloutReport, Shown};
 use crate::ui::Ui;
 
 mod abort;
@@ -12,7 +17,8 @@ mod approve;
 mod find;
 mod hand;
 mod resume;
-mod run;
+pub(super) mod run;
+mod see;
 mod status;
 
 /// Arguments of `mcd rollout`.
@@ -47,11 +53,46 @@ pub(crate) async fn run(args: RolloutArgs, global: &GlobalArgs, ui: &Ui) -> Outc
     match args.command {
         RolloutCommand::Run(args) => run::run(&args, global, ui).await,
         RolloutCommand::Canary(args) => hand::canary(&args, global, ui).await,
-        RolloutCommand::Primary(args) => hand::primary(&args, global, ui).await,
-        RolloutCommand::Clean(args) => hand::clean(&args, global, ui).await,
-        RolloutCommand::Status(args) => status::run(&args, global, ui).await,
+        RolloutCommand::Primary(args) => hand::primary(&args, ui).await,
+        RolloutCommand::Clean(args) => hand::clean(&args, ui).await,
+        RolloutCommand::Status(args) => status::run(&args, ui).await,
         RolloutCommand::Approve(args) => approve::run(&args, ui).await,
-        RolloutCommand::Resume(args) => resume::run(&args, global, ui).await,
-        RolloutCommand::Abort(args) => abort::run(&args, global, ui).await,
+        RolloutCommand::Resume(args) => resume::run(&args, ui).await,
+        RolloutCommand::Abort(args) => abort::run(&args, ui).await,
+    }
+}
+
+/// Says that no rollout is open, and how the last one ended: there is nothing to do.
+async fn nothing(
+    session: &Session,
+    members: Vec<find::Member>,
+    output: Output,
+    ui: &Ui,
+) -> Outcome {
+    let all: Vec<see::At> = members.into_iter().map(see::At::from).collect();
+    let sights = see::see(session, None, &all, false).await;
+    session.settle().await;
+    let report = RolloutReport::of(&sights, jiff::Timestamp::now());
+    match output {
+        Output::Table => {
+            let last = report.id.as_ref();
+            let last = last.map(|id| format!("; the last one, {id}, is over: {}", report.message));
+            ui.data(&format!("no rollout is open{}\n", last.unwrap_or_default()))?;
+        }
+        output => see::show(&report, Shown::default(), output, ui)?,
+    }
+    let unreachable = report.exit_code != Exit::Ok.code();
+    Ok(session.interrupted().unwrap_or(if unreachable { Exit::Unreachable } else { Exit::Ok }))
+}
+
+/// What runs the commands of `run` steps: only the application's folder has what they need.
+fn commands(session: &Session, header: &Header) -> Box<dyn Commands> {
+    match session.project.file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => Box::new(Local {
+            id: header.id.clone(),
+            folder: folder.to_owned(),
+            environment: std::env::vars_os().collect(),
+        }),
+        _ => Box::new(NoCommands),
     }
 }

@@ -3,14 +3,19 @@
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::args::{ClusterArgs, GlobalArgs, OutputArgs};
-use super::find::{FindArgs, find};
+use super::super::args::{ClusterArgs, OutputArgs};
+use super::find::{FindArgs, Found, find};
+use super::see::{At, see, show};
 use crate::error::Exit;
+use crate::report::rollout::{RolloutReport, Shown};
 use crate::ui::Ui;
 
 /// Arguments of `mcd rollout status`.
 #[derive(Args, Debug)]
 pub(super) struct StatusArgs {
+    /// A row for each target, also where many stand alike
+    #[arg(long)]
+    all: bool,
     /// Show each object with what it has made: pods, the last warnings, the last log lines of
     /// containers that fail
     #[arg(long)]
@@ -24,25 +29,18 @@ pub(super) struct StatusArgs {
 }
 
 /// Runs the verb.
-pub(super) async fn run(args: &StatusArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
-    let found = find(&args.find, &args.clusters, ui).await?;
-    let Some(header) = &found.header else {
-        ui.data("no rollout is open\n")?;
-        return Ok(found.session.interrupted().unwrap_or(Exit::Ok));
-    };
-    let mut exit = found.session.interrupted().unwrap_or(Exit::Ok);
-    for member in &found.members {
-        let stand = match (member.open(&header.id), member.closed(&header.id), &member.record) {
-            (Some(open), ..) => format!("{:?}", open.progress.stand),
-            (None, Some(closed), _) => format!("{:?}", closed.stand),
-            (None, None, Ok(_)) => "not staged".to_owned(),
-            (None, None, Err(error)) => {
-                exit = exit.and(error.exit());
-                error.to_string()
-            }
-        };
-        let reached = if member.job.is_some() { "" } else { " (not reached)" };
-        ui.data(&format!("{}: {stand}{reached}\n", member.place.target))?;
+pub(super) async fn run(args: &StatusArgs, ui: &Ui) -> Outcome {
+    let Found { session, header, members } = find(&args.find, &args.clusters, ui).await?;
+    let all: Vec<At> = members.into_iter().map(At::from).collect();
+    let sights = see(&session, header.as_ref(), &all, args.tree).await;
+    session.settle().await;
+    let mut report = RolloutReport::of(&sights, jiff::Timestamp::now());
+    if let Some(interrupted) = session.interrupted() {
+        report.exit_code = interrupted.code();
     }
-    Ok(exit)
+    show(&report, Shown { all: args.all, tree: args.tree }, args.output.output, ui)?;
+    Ok(match report.exit_code {
+        0 => Exit::Ok,
+        _ => session.interrupted().unwrap_or(Exit::Unreachable),
+    })
 }
