@@ -245,12 +245,16 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__apply)
-            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --strategy --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --strategy)
+                    COMPREPLY=($(compgen -W "auto plain steps" -- "${cur}"))
+                    return 0
+                    ;;
                 --prune)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
@@ -1901,12 +1905,16 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__resume)
-            opts="-y -o -f -n -q -v -h --budget-ok --wait-approval --yes --output --file --fleet --app --namespace --state-namespace --context --id --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -n -q -v -h --timeout --budget-ok --wait-approval --yes --output --file --fleet --app --namespace --state-namespace --context --id --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --wait-approval)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2113,7 +2121,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__status)
-            opts="-o -f -n -q -v -h --tree --output --file --fleet --app --namespace --state-namespace --context --id --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-o -f -n -q -v -h --all --tree --output --file --fleet --app --namespace --state-namespace --context --id --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

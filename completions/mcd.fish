@@ -205,6 +205,9 @@ complete -c mcd -n "__fish_mcd_using_subcommand plan" -l with-volumes -d 'Delete
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l strategy -d 'How a release reaches each target: auto (by what changes), plain (at once), steps (through the steps of the application file)' -r -f -a "auto\t'By what changes in it'
+plain\t'At once'
+steps\t'Through the steps of the application file'"
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
@@ -499,6 +502,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 always\t'Always'
 never\t'Never'"
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l all -d 'A row for each target, also where many stand alike'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l tree -d 'Show each object with what it has made: pods, the last warnings, the last log lines of containers that fail'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
@@ -529,6 +533,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l timeout -d 'How long a step of a target may take; default: what its wave says' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l wait-approval -d 'Wait for an approval, at most so long, rather than end with exit code 7' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'

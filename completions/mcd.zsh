@@ -264,6 +264,9 @@ never\:"Never"))' \
 ;;
 (apply)
 _arguments "${_arguments_options[@]}" : \
+'--strategy=[How a release reaches each target\: auto (by what changes), plain (at once), steps (through the steps of the application file)]:STRATEGY:((auto\:"By what changes in it"
+plain\:"At once"
+steps\:"Through the steps of the application file"))' \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
@@ -665,6 +668,7 @@ name\:"One name a line"))' \
 always\:"Always"
 never\:"Never"))' \
 '--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--all[A row for each target, also where many stand alike]' \
 '--tree[Show each object with what it has made\: pods, the last warnings, the last log lines of containers that fail]' \
 '-q[Show results and errors only]' \
 '--quiet[Show results and errors only]' \
@@ -715,6 +719,7 @@ never\:"Never"))' \
 ;;
 (resume)
 _arguments "${_arguments_options[@]}" : \
+'--timeout=[How long a step of a target may take; default\: what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
