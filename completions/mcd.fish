@@ -214,6 +214,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand apply" -l wait -d 'Wait until th
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l wait-approval -d 'Wait for an approval, at most so long, rather than end with exit code 7' -r
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l events -d 'Write every event of the run to this file, as lines of JSON, after what it holds' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -254,6 +255,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand apply" -s h -l help -d 'Print he
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
+complete -c mcd -n "__fish_mcd_using_subcommand adopt" -l events -d 'Write every event of the run to this file, as lines of JSON, after what it holds' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand adopt" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -290,6 +292,7 @@ false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollback" -l events -d 'Write every event of the run to this file, as lines of JSON, after what it holds' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollback" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -344,6 +347,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l wait-approval -d 'Wait for an approval, at most so long, rather than end with exit code 7' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l events -d 'Write every event of the run to this file, as lines of JSON, after what it holds' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -389,6 +393,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l wait-approval -d 'Wait for an approval, at most so long, rather than end with exit code 7' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l events -d 'Write every event of the run to this file, as lines of JSON, after what it holds' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -589,6 +594,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
+complete -c mcd -n "__fish_mcd_using_subcommand delete" -l events -d 'Write every event of the run to this file, as lines of JSON, after what it holds' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand delete" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'

@@ -271,6 +271,7 @@ steps\:"Through the steps of the application file"))' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
+'--events=[Write every event of the run to this file, as lines of JSON, after what it holds]:FILE:_files' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -325,6 +326,7 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
+'--events=[Write every event of the run to this file, as lines of JSON, after what it holds]:FILE:_files' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -374,6 +376,7 @@ _arguments "${_arguments_options[@]}" : \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
+'--events=[Write every event of the run to this file, as lines of JSON, after what it holds]:FILE:_files' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -448,6 +451,7 @@ _arguments "${_arguments_options[@]}" : \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
+'--events=[Write every event of the run to this file, as lines of JSON, after what it holds]:FILE:_files' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -506,6 +510,7 @@ _arguments "${_arguments_options[@]}" : \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
+'--events=[Write every event of the run to this file, as lines of JSON, after what it holds]:FILE:_files' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -806,6 +811,7 @@ esac
 _arguments "${_arguments_options[@]}" : \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
+'--events=[Write every event of the run to this file, as lines of JSON, after what it holds]:FILE:_files' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -1099,7 +1105,9 @@ plan\:"The output of \`plan -o json\` and \`diff -o json\`"
 run\:"The output of \`apply\`, \`rollback\`, \`delete\` and \`status\` with \`-o json\`"
 history\:"The output of \`history -o json\`"
 release\:"The output of \`history show -o json\`"
-doctor\:"The output of \`doctor -o json\`"))' \
+doctor\:"The output of \`doctor -o json\`"
+rollout\:"The output of the verbs of a rollout with \`-o json\`"
+event\:"A line of the file that \`--events\` names"))' \
 && ret=0
 ;;
 (completions)

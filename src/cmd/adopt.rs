@@ -6,7 +6,8 @@ use clap::Args;
 use super::Outcome;
 use super::apply::{DeployArgs, apply_with};
 use super::args::{
-    ClusterArgs, ConfirmArgs, DriveArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs, WaitArgs,
+    ClusterArgs, ConfirmArgs, DriveArgs, EventsArgs, GlobalArgs, OutputArgs, ProjectArgs,
+    RenderArgs, WaitArgs,
 };
 use super::plan::{PlanningArgs, PruneArgs};
 use crate::apply::{Adopt, PlanOptions};
@@ -28,6 +29,8 @@ pub(super) struct AdoptArgs {
     wait: WaitArgs,
     #[command(flatten)]
     confirm: ConfirmArgs,
+    #[command(flatten)]
+    events: EventsArgs,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -54,6 +57,7 @@ pub(crate) async fn run(args: AdoptArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
         wait: args.wait,
         drive: DriveArgs::default(),
         confirm: args.confirm,
+        events: args.events,
         output: args.output,
         project: args.project,
         clusters: args.clusters,

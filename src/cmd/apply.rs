@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::Outcome;
 use super::args::{
-    ClusterArgs, ConfirmArgs, DriveArgs, GlobalArgs, OutputArgs, ProjectArgs, RenderArgs,
-    StrategyArg, WaitArgs,
+    ClusterArgs, ConfirmArgs, DriveArgs, EventsArgs, GlobalArgs, OutputArgs, ProjectArgs,
+    RenderArgs, StrategyArg, WaitArgs,
 };
 use super::deploy::{Deploys, How, Planned, Ready, deploy};
 use super::plan::PlanningArgs;
@@ -53,6 +53,8 @@ pub(super) struct DeployArgs {
     #[command(flatten)]
     pub(super) confirm: ConfirmArgs,
     #[command(flatten)]
+    pub(super) events: EventsArgs,
+    #[command(flatten)]
     pub(super) output: OutputArgs,
     #[command(flatten)]
     pub(super) project: ProjectArgs,
@@ -78,6 +80,7 @@ pub(super) async fn apply_with(
     ui: &Ui,
 ) -> Outcome {
     let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?;
+    session.record(&args.events)?;
     session.check_contexts()?;
     if !args.confirm.yes && !args.dry_run {
         ui.can_confirm()?;

@@ -284,6 +284,14 @@ impl BesidesArgs {
     }
 }
 
+/// What happens, for programs.
+#[derive(Args, Clone, Debug)]
+pub struct EventsArgs {
+    /// Write every event of the run to this file, as lines of JSON, after what it holds
+    #[arg(long, value_name = "FILE", env = "MCD_EVENTS", hide_env = true)]
+    pub events: Option<PathBuf>,
+}
+
 /// Confirmation.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ConfirmArgs {

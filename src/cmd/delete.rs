@@ -7,7 +7,8 @@ use futures::stream::{self, StreamExt};
 
 use super::Outcome;
 use super::args::{
-    BesidesArgs, ClusterArgs, ConfirmArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, WaitArgs,
+    BesidesArgs, ClusterArgs, ConfirmArgs, EventsArgs, GlobalArgs, Output, OutputArgs, ProjectArgs,
+    WaitArgs,
 };
 use super::deploy::{base, failed, show};
 use super::session::Session;
@@ -36,6 +37,8 @@ pub(super) struct DeleteArgs {
     #[command(flatten)]
     confirm: ConfirmArgs,
     #[command(flatten)]
+    events: EventsArgs,
+    #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     project: ProjectArgs,
@@ -48,6 +51,7 @@ type Planned = (Arc<Target>, Result<(Job, Deletion), Error>);
 /// Runs the verb.
 pub(crate) async fn run(args: &DeleteArgs, _global: &GlobalArgs, ui: &Ui) -> Outcome {
     let session = Session::open(&args.project, &args.clusters, None, ui)?;
+    session.record(&args.events)?;
     session.check_contexts()?;
     if !args.confirm.yes && !args.dry_run {
         ui.can_confirm()?;

@@ -37,6 +37,10 @@ pub(super) enum Document {
     Release,
     /// The output of `doctor -o json`.
     Doctor,
+    /// The output of the verbs of a rollout with `-o json`.
+    Rollout,
+    /// A line of the file that `--events` names.
+    Event,
 }
 
 /// Prints a JSON Schema.
@@ -49,6 +53,8 @@ pub(crate) fn schema(args: &SchemaArgs, ui: &Ui) -> Outcome {
         Document::History => output::<super::history::HistoryReport>(),
         Document::Release => output::<super::release::ShowReport>(),
         Document::Doctor => output::<crate::report::doctor::DoctorReport>(),
+        Document::Rollout => output::<crate::report::rollout::RolloutReport>(),
+        Document::Event => output::<crate::report::EventLine<'_>>(),
     };
     ui.data(&text)?;
     Ok(Exit::Ok)

@@ -3,7 +3,9 @@
 use clap::Args;
 
 use super::Outcome;
-use super::args::{ClusterArgs, ConfirmArgs, GlobalArgs, OutputArgs, ProjectArgs, WaitArgs};
+use super::args::{
+    ClusterArgs, ConfirmArgs, EventsArgs, GlobalArgs, OutputArgs, ProjectArgs, WaitArgs,
+};
 use super::deploy::{Deploys, How, Ready, deploy};
 use super::plan::PlanningArgs;
 use super::session::Session;
@@ -29,6 +31,8 @@ pub(super) struct RollbackArgs {
     #[command(flatten)]
     confirm: ConfirmArgs,
     #[command(flatten)]
+    events: EventsArgs,
+    #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     project: ProjectArgs,
@@ -39,6 +43,7 @@ pub(super) struct RollbackArgs {
 /// Runs the verb.
 pub(crate) async fn run(args: &RollbackArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
     let session = Session::open(&args.project, &args.clusters, None, ui)?;
+    session.record(&args.events)?;
     session.check_contexts()?;
     if !args.confirm.yes && !args.dry_run {
         ui.can_confirm()?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use futures::stream::{self, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::args::{ClusterArgs, Color, GlobalArgs, ProjectArgs, RenderArgs};
+use super::args::{ClusterArgs, Color, EventsArgs, GlobalArgs, ProjectArgs, RenderArgs};
 use super::signals::Interrupt;
 use crate::apply::rollout::Route;
 use crate::apply::{Job, Observed, PlanOptions, Restoration, observe, restore};
@@ -381,6 +381,14 @@ impl Session {
     /// Takes the progress display away, so that a question or a result can be printed.
     pub(crate) async fn settle(&self) {
         self.reporter.hide().await;
+    }
+
+    /// Writes events to the file that was asked for, from now on.
+    ///
+    /// # Errors
+    /// It cannot be written (exit 3).
+    pub(crate) fn record(&self, args: &EventsArgs) -> Result<()> {
+        args.events.as_ref().map_or(Ok(()), |path| self.reporter.record(path))
     }
 
     /// Says nothing about the run from now on, not even that it is stopping: for a verb that shows

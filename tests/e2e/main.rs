@@ -17,6 +17,7 @@ mod dependencies;
 mod diff;
 mod discovery;
 mod doctor;
+mod events;
 mod examples;
 mod exit_codes;
 mod fast_path;
