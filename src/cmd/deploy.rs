@@ -336,6 +336,8 @@ pub(crate) fn base(target: &Target, state: TargetState) -> TargetReport {
         rollback: None,
         pods: None,
         applied: None,
+        rollout: None,
+        freeze: None,
         objects: BTreeMap::new(),
         unhealthy: Vec::new(),
         tree: Vec::new(),

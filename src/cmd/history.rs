@@ -12,8 +12,10 @@ use super::session::Session;
 use crate::cluster::state::ReleaseSummary;
 use crate::error::{Error, Exit};
 use crate::render::ChartUsed;
+use crate::report::group::{grouped, names};
 use crate::report::model::{ErrorReport, ToolReport};
 use crate::report::plan::plural;
+use crate::report::rollout::{FreezeReport, OpenReport};
 use crate::report::{Cell, Table};
 use crate::ui::{Role, Ui};
 
@@ -60,6 +62,12 @@ pub(super) struct TargetHistory {
     /// The active release.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<u64>,
+    /// The rollout that is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<OpenReport>,
+    /// That nobody may write to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<FreezeReport>,
     /// The last releases, newest first.
     pub releases: Vec<ReleaseReport>,
     /// What went wrong.
@@ -198,6 +206,10 @@ pub(crate) async fn run(args: &HistoryArgs, ui: &Ui) -> Outcome {
                     let releases = record.iter().flat_map(|r| r.releases.iter().rev());
                     TargetHistory {
                         target,
+                        rollout: record.as_ref().and_then(OpenReport::of),
+                        freeze: record
+                            .as_ref()
+                            .and_then(|record| FreezeReport::of(record, jiff::Timestamp::now())),
                         active: record.as_ref().and_then(|r| r.active),
                         releases: releases.map(ReleaseReport::from).collect(),
                         error: None,
@@ -206,7 +218,14 @@ pub(crate) async fn run(args: &HistoryArgs, ui: &Ui) -> Outcome {
                 Err(error) => {
                     exit = exit.and(error.exit());
                     let error = Some(ErrorReport::from(&error));
-                    TargetHistory { target, active: None, releases: Vec::new(), error }
+                    TargetHistory {
+                        target,
+                        active: None,
+                        rollout: None,
+                        freeze: None,
+                        releases: Vec::new(),
+                        error,
+                    }
                 }
             }
         })
@@ -274,6 +293,16 @@ fn show(report: &HistoryReport, output: Output, ui: &Ui) -> Result<(), Error> {
             table.row(row);
         }
     }
-    ui.data(&table.render(ui.out()))?;
+    let mut text = table.render(ui.out());
+    let held = report.targets.iter().map(|target| {
+        let freeze = target.freeze.iter().map(FreezeReport::words);
+        let notes = target.rollout.iter().map(OpenReport::words).chain(freeze);
+        (target.target.as_str(), notes.map(|note| format!("  {note}\n")).collect())
+    });
+    for (targets, note) in grouped(held) {
+        let names = ui.out().paint(Role::Bold, &names(&targets, report.targets.len()));
+        text += &format!("\n{names}\n{note}");
+    }
+    ui.data(&text)?;
     Ok(())
 }

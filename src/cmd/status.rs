@@ -14,6 +14,7 @@ use crate::error::Exit;
 use crate::health::Health;
 use crate::report::model::{RunReport, TargetReport, TargetState};
 use crate::report::plan::plural;
+use crate::report::rollout::{FreezeReport, OpenReport};
 use crate::ui::Ui;
 
 /// Arguments of `mcd status`.
@@ -90,10 +91,23 @@ pub(super) fn stands(target: &Target, standing: &Standing) -> TargetReport {
         report.message = "the application is not there; `mcd apply` deploys it".to_owned();
         return report;
     };
-    if let Some(message) = deleted(record) {
+    let held = |mut report: TargetReport| {
+        report.rollout = OpenReport::of(record);
+        report.freeze = FreezeReport::of(record, jiff::Timestamp::now());
+        let freeze = report.freeze.iter().map(FreezeReport::words);
+        let mut notes: Vec<String> =
+            report.rollout.iter().map(OpenReport::words).chain(freeze).collect();
+        if report.message.is_empty() && !notes.is_empty() {
+            report.message = notes.remove(0);
+        }
+        report.warnings.extend(notes);
+        report
+    };
+    let nothing = record.active.is_none() && record.inventory.is_empty();
+    if let Some(message) = deleted(record).or_else(|| nothing.then(String::new)) {
         let mut report = base(target, TargetState::NotDeployed);
         report.message = message;
-        return report;
+        return held(report);
     }
     let state = match &look.summary.health {
         Health::Healthy => TargetState::Healthy,
@@ -110,7 +124,7 @@ pub(super) fn stands(target: &Target, standing: &Standing) -> TargetReport {
         Some(reason) => reason.to_owned(),
         None => unfinished(record).unwrap_or_default(),
     };
-    report
+    held(report)
 }
 
 /// What to say of an application that was deleted, but for some objects.
@@ -126,7 +140,9 @@ fn deleted(record: &crate::cluster::state::Record) -> Option<String> {
 /// What the last release says when it is not the active one.
 fn unfinished(record: &crate::cluster::state::Record) -> Option<String> {
     use crate::cluster::state::ReleaseState;
-    let last = record.releases.last()?;
+    // The rollout that is open says more of its release.
+    let staged = record.rollout.as_ref().and_then(|open| open.progress.release);
+    let last = record.releases.last().filter(|last| staged != Some(last.number))?;
     match last.state {
         ReleaseState::Staged => {
             Some(format!("release {} is under way or was interrupted", last.number))

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::rollout::{FreezeReport, OpenReport};
 pub use super::tree::{LogReport, NodeReport, WarningReport};
 use crate::error::{Error, Exit, Location};
 use crate::manifest::ObjectId;
@@ -492,6 +493,12 @@ pub struct TargetReport {
     /// When the active release was applied (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applied: Option<String>,
+    /// The rollout that is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<OpenReport>,
+    /// That nobody may write to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<FreezeReport>,
     /// Objects written, by kubectl's word: `created`, `configured`, `unchanged`, `deleted`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub objects: BTreeMap<String, usize>,

@@ -2,9 +2,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::model::GateReport;
+use super::model::{GateReport, StepReport, TargetStand};
 use super::sights::Open;
-use crate::cluster::state::{Approval, Header, Stand, WavePlan};
+use crate::cluster::state::{Approval, Header, Stand, TargetProgress, WavePlan};
 use crate::rollout::{Pause, Step};
 
 /// What is known of the wave of a target.
@@ -34,12 +34,40 @@ impl Around<'_> {
     }
 }
 
+/// The step that a target is at, or failed at; of one that is done the last one, without its word.
+pub(super) fn step(
+    progress: &TargetProgress,
+    steps: &[Step],
+    state: TargetStand,
+) -> Option<StepReport> {
+    use TargetStand::{Failed, Paused, Running, Succeeded};
+    let of = progress.steps.len();
+    if of == 0 {
+        return None;
+    }
+    let word = |at: usize| Some(steps.get(*progress.steps.get(at)?)?.word().to_owned());
+    match state {
+        Succeeded => Some(StepReport { number: of, of, step: None }),
+        Running | Paused | Failed => {
+            // Between two steps by hand, the last one.
+            let at = progress.done.min(of - 1);
+            Some(StepReport { number: at + 1, of, step: word(at) })
+        }
+        TargetStand::Pending
+        | TargetStand::Unchanged
+        | TargetStand::Undoing
+        | TargetStand::Undone
+        | TargetStand::NotStaged
+        | TargetStand::Unreachable => None,
+    }
+}
+
 /// The step that a target is at, as an index into the header's steps.
 pub(super) fn step_at(open: &Open) -> Option<usize> {
     open.progress.steps.get(open.progress.done).copied()
 }
 
-/// The pause that a target is at, unless someone has approved that it ends.
+/// The pause that a target is at.
 pub(super) fn pause(open: &Open, header: &Header) -> Option<Pause> {
     match header.steps.get(step_at(open)?)? {
         Step::Pause(pause) => Some(*pause),
@@ -74,8 +102,11 @@ pub(super) fn gate(
             if around.is_approved(step_at(open)) {
                 return None;
             }
-            match pause(open, header).and_then(|pause| pause.period) {
-                Some(period) => after(progress.since, period).map(|t| until("pause", t)),
+            if header.by_hand {
+                return Some(without("hand"));
+            }
+            match pause(open, header).and_then(|pause| pause.end(progress.since)) {
+                Some(end) => Some(until("pause", end)),
                 None => Some(without("approval")),
             }
         }

@@ -3,24 +3,19 @@
 
 mod gate;
 mod model;
+mod open;
 mod sights;
 mod text;
 mod whole;
+mod words;
 
 pub use model::{
     GateReport, Needed, RolloutReport, RolloutState, RolloutTarget, StepReport, TargetStand,
     WaveReport, WaveState,
 };
+pub use open::{FreezeReport, OpenReport};
 pub use sights::Sights;
 pub use text::{Shown, text};
-
-use crate::cluster::state::Freeze;
-
-/// `frozen by alice@laptop until 2026-12-24T00:00:00Z: holidays`.
-pub fn frozen(freeze: &Freeze) -> String {
-    let until = freeze.until.map(|until| format!(" until {until}")).unwrap_or_default();
-    format!("frozen by {}{until}: {}", freeze.who, freeze.reason)
-}
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::cluster::state::{Stand, TargetProgress};
 use crate::report::model::{ErrorReport, NodeReport, PodCounts, UnhealthyReport};
 
 /// A rollout, as far as it can be seen.
@@ -301,6 +302,32 @@ impl TargetStand {
         }
     }
 
+    /// The word in a sentence.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            TargetStand::Pending => "pending",
+            TargetStand::Running => "running or interrupted",
+            TargetStand::Paused => "paused",
+            TargetStand::Succeeded => "done",
+            TargetStand::Unchanged => "nothing to do",
+            TargetStand::Failed => "failed",
+            TargetStand::Undoing => "going back",
+            TargetStand::Undone => "back at what was before",
+            TargetStand::NotStaged => "not staged",
+            TargetStand::Unreachable => "unreachable",
+        }
+    }
+
+    /// As a record says it.
+    pub(super) fn of(progress: &TargetProgress) -> Self {
+        match progress.stand {
+            Stand::Pending | Stand::Succeeded if progress.release.is_none() => {
+                TargetStand::Unchanged
+            }
+            stand => stand.into(),
+        }
+    }
+
     /// Whether the target has done what the rollout wants of it.
     pub(super) fn is_done(self) -> bool {
         matches!(self, TargetStand::Succeeded | TargetStand::Unchanged)
@@ -309,6 +336,20 @@ impl TargetStand {
     /// Whether it uses up the budget of its wave, as far as its record says.
     pub(super) fn is_failure(self) -> bool {
         matches!(self, TargetStand::Failed | TargetStand::NotStaged)
+    }
+}
+
+impl From<Stand> for TargetStand {
+    fn from(stand: Stand) -> Self {
+        match stand {
+            Stand::Pending => TargetStand::Pending,
+            Stand::Running => TargetStand::Running,
+            Stand::Paused => TargetStand::Paused,
+            Stand::Succeeded => TargetStand::Succeeded,
+            Stand::Failed => TargetStand::Failed,
+            Stand::Undoing => TargetStand::Undoing,
+            Stand::Undone => TargetStand::Undone,
+        }
     }
 }
 
@@ -330,7 +371,7 @@ pub struct StepReport {
 #[serde(rename_all = "camelCase")]
 pub struct GateReport {
     /// `wave` (its turn has not come), `slot` (others of its wave are on their way), `health`,
-    /// `pause`, `approval` or `soak`.
+    /// `pause`, `approval`, `soak`, or `hand` (the next step of a rollout by hand).
     pub kind: String,
     /// When that ends by itself (RFC 3339): a pause, a soak, or the deadline of `health`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -14,6 +14,7 @@ use crate::config::TargetName;
 use crate::error::Error;
 use crate::health::{Health, Readiness};
 use crate::report::model::{ErrorReport, NodeReport, UnhealthyReport};
+use crate::rollout::Step;
 
 /// What was read of the targets of a rollout, one by one; [`super::RolloutReport::of`] makes the
 /// report of it.
@@ -63,6 +64,13 @@ pub(super) struct Open {
     pub id: RolloutId,
     pub progress: TargetProgress,
     pub approvals: Vec<Approval>,
+}
+
+impl Open {
+    /// The steps that [`TargetProgress::steps`] names.
+    pub(super) fn steps<'a>(&'a self, header: &'a Header) -> &'a [Step] {
+        if header.by_hand { &self.progress.hand } else { &header.steps }
+    }
 }
 
 impl Sights {

@@ -503,3 +503,55 @@ fn the_newest_open_rollout_is_the_one_that_is_meant() {
     assert_eq!(report.id, Some(new.header.id.to_string()));
     assert_eq!(report.targets[0].state, TargetStand::NotStaged, "the other belongs to none");
 }
+
+#[test]
+fn by_hand() {
+    let mut scene = Scene::new(&[2]);
+    scene.header.by_hand = true;
+    scene.header.steps.clear();
+    let header = scene.header.clone();
+    for index in [0, 1] {
+        let open = scene.open(0, index);
+        open.header = header.clone();
+        open.progress.steps.clear();
+        open.progress.push_by_hand(steps()[0].clone());
+        scene.is(0, index, 1, Stand::Paused, 60);
+    }
+    let report = scene.report(90);
+    assert_eq!((report.state, report.waits_for.len()), (RolloutState::Paused, 0));
+    assert_snapshot!("by_hand", scene.text(90, Some(140)));
+    assert_eq!(report.next, ["`mcd rollout primary` goes on; `mcd rollout abort` takes it back"]);
+
+    scene.open(0, 0).progress.push_by_hand(Step::Primary);
+    scene.is(0, 0, 1, Stand::Running, 100);
+    let report = scene.report(110);
+    assert_eq!(report.targets[0].step.as_ref().unwrap().step.as_deref(), Some("primary"));
+    scene.is(0, 0, 2, Stand::Paused, 120);
+    let report = scene.report(130);
+    assert_eq!(
+        report.next,
+        ["`mcd rollout clean` removes the copies, and ends it; `mcd rollout abort` takes it back"]
+    );
+}
+
+#[test]
+fn what_other_documents_say() {
+    let mut scene = Scene::new(&[1, 2]);
+    scene.is(1, 0, 2, Stand::Paused, 60);
+    let target = name(1, 0);
+    let record = scene.record(1, 0);
+    record.target = target;
+    let words = OpenReport::of(record).unwrap().words();
+    assert_eq!(
+        words,
+        "rollout r-20261130-120000-1f9c is open: wave 2 of 2, step 3/5 pause, paused"
+    );
+    assert_eq!(FreezeReport::of(record, at(0)), None);
+    record.freeze =
+        Some(Freeze { who: who(), reason: "holidays".into(), at: at(0), until: Some(at(3600)) });
+    let words = FreezeReport::of(record, at(0)).unwrap().words();
+    assert_eq!(words, "frozen by alice@laptop until 2026-11-30 13:00 UTC: holidays");
+    assert_eq!(FreezeReport::of(record, at(3600)), None, "it is over");
+    let lasting = Freeze { who: who(), reason: "audit".into(), at: at(0), until: None };
+    assert_eq!(FreezeReport::from(&lasting).words(), "frozen by alice@laptop: audit");
+}

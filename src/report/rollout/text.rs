@@ -392,6 +392,7 @@ fn gate(gate: &GateReport) -> Option<String> {
     match (gate.kind.as_str(), gate.seconds_left) {
         // The wave's own column says it.
         ("wave", _) => None,
+        ("hand", _) => Some("by hand".to_owned()),
         (kind, None) => Some(kind.to_owned()),
         (kind, Some(0)) => Some(format!("{kind} over")),
         (kind, Some(seconds)) => {

@@ -4,18 +4,17 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use super::gate::{Around, after, gate, pause, step_at};
+use super::gate::{Around, after, gate, pause, step, step_at};
 use super::model::{
-    Needed, RolloutReport, RolloutState, RolloutTarget, StepReport, TargetStand, WaveReport,
-    WaveState,
+    Needed, RolloutReport, RolloutState, RolloutTarget, TargetStand, WaveReport, WaveState,
 };
-use super::sights::{Open, Seen, Sights};
+use super::open::FreezeReport;
+use super::sights::{Seen, Sights};
+use super::words::{back, done, on_failure, words};
 use crate::cluster::state::{Approval, Header, RolloutId, Stand, WavePlan};
 use crate::error::Exit;
-use crate::report::age::left;
 use crate::report::model::PodCounts;
 use crate::report::plan::{name, plural};
-use crate::rollout::{OnFailure, Step};
 
 impl RolloutReport {
     /// The report of what was seen. Its exit code is that of looking: 9 when a record could not be
@@ -68,9 +67,10 @@ fn tell_closed(sights: &Sights, id: &RolloutId, report: &mut RolloutReport) {
         if seen.is_unread() {
             report.targets.push(unread_row(seen));
         } else if let Some(closed) = seen.closed(id) {
-            let mut row = blank(seen, stand(closed.stand));
+            let mut row = blank(seen, closed.stand.into());
             row.since = Some(closed.at.to_string());
             row.message = closed.message.clone().unwrap_or_default();
+            row.to = closed.release;
             report.targets.push(row);
         }
     }
@@ -85,29 +85,6 @@ fn tell_closed(sights: &Sights, id: &RolloutId, report: &mut RolloutReport) {
         (0, n) => (RolloutState::Failed, format!("{} failed", plural(n, "target"))),
         (n, _) => (RolloutState::Undone, back(n)),
     };
-}
-
-fn done(targets: usize, failed: usize) -> String {
-    let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
-    format!("{} done{failed}", plural(targets, "target"))
-}
-
-fn back(targets: usize) -> String {
-    let are = if targets == 1 { "is" } else { "are" };
-    format!("{} {are} back at what was before", plural(targets, "target"))
-}
-
-/// A stand as the report says it.
-fn stand(stand: Stand) -> TargetStand {
-    match stand {
-        Stand::Pending => TargetStand::Pending,
-        Stand::Running => TargetStand::Running,
-        Stand::Paused => TargetStand::Paused,
-        Stand::Succeeded => TargetStand::Succeeded,
-        Stand::Failed => TargetStand::Failed,
-        Stand::Undoing => TargetStand::Undoing,
-        Stand::Undone => TargetStand::Undone,
-    }
 }
 
 fn blank(seen: &Seen, state: TargetStand) -> RolloutTarget {
@@ -142,17 +119,18 @@ fn unread_row(seen: &Seen) -> RolloutTarget {
 }
 
 /// A rollout whose header is known.
-struct Whole<'a> {
-    sights: &'a Sights,
-    header: &'a Header,
-    now: Timestamp,
+pub(super) struct Whole<'a> {
+    pub(super) sights: &'a Sights,
+    pub(super) header: &'a Header,
+    pub(super) now: Timestamp,
     /// From all records: they count from whichever.
     approvals: Vec<Approval>,
     /// Of each wave, of each of its targets.
-    stands: Vec<Vec<TargetStand>>,
-    soaks: Vec<Option<Timestamp>>,
+    pub(super) stands: Vec<Vec<TargetStand>>,
+    /// Of each wave, when its soak is over.
+    pub(super) soaks: Vec<Option<Timestamp>>,
     /// The first wave that is not done, from 0; their number when all are.
-    current: usize,
+    pub(super) current: usize,
 }
 
 impl<'a> Whole<'a> {
@@ -198,9 +176,8 @@ impl<'a> Whole<'a> {
             None => TargetStand::Unreachable,
             Some(seen) if seen.is_unread() => TargetStand::Unreachable,
             Some(seen) => match (seen.open(id), seen.closed(id)) {
-                (Some(open), _) if is_unchanged(open) => TargetStand::Unchanged,
-                (Some(open), _) => stand(open.progress.stand),
-                (None, Some(closed)) => stand(closed.stand),
+                (Some(open), _) => TargetStand::of(&open.progress),
+                (None, Some(closed)) => closed.stand.into(),
                 (None, None) => TargetStand::NotStaged,
             },
         }
@@ -218,11 +195,11 @@ impl<'a> Whole<'a> {
         (last..self.stands.len()).find(|index| !over(index)).unwrap_or(self.stands.len())
     }
 
-    fn count(&self, index: usize, is: impl Fn(TargetStand) -> bool) -> usize {
+    pub(super) fn count(&self, index: usize, is: impl Fn(TargetStand) -> bool) -> usize {
         self.stands.get(index).into_iter().flatten().filter(|stand| is(**stand)).count()
     }
 
-    fn all(&self, is: impl Fn(TargetStand) -> bool) -> usize {
+    pub(super) fn all(&self, is: impl Fn(TargetStand) -> bool) -> usize {
         self.stands.iter().flatten().filter(|stand| is(**stand)).count()
     }
 
@@ -244,14 +221,14 @@ impl<'a> Whole<'a> {
     }
 
     /// Whether more of a wave failed than may.
-    fn has_failed(&self, index: usize) -> bool {
+    pub(super) fn has_failed(&self, index: usize) -> bool {
         let Some(wave) = self.header.waves.get(index) else { return false };
         let failed = self.count(index, TargetStand::is_failure);
         failed > wave.max_failures || !self.mandatory(index).is_empty()
     }
 
     /// Those that failed and of which none may.
-    fn mandatory(&self, index: usize) -> Vec<&'a str> {
+    pub(super) fn mandatory(&self, index: usize) -> Vec<&'a str> {
         let wave = self.header.waves.get(index);
         let stands = self.stands.get(index).into_iter().flatten();
         let targets = wave.into_iter().flat_map(|wave| {
@@ -366,13 +343,14 @@ impl<'a> Whole<'a> {
         if let Some(closed) = seen.closed(&self.header.id) {
             row.since = Some(closed.at.to_string());
             row.message = closed.message.clone().unwrap_or_default();
+            row.to = closed.release;
         }
         if let Some(open) = seen.open(&self.header.id) {
             let progress = &open.progress;
             row.since = Some(progress.since.to_string());
             row.reason.clone_from(&progress.reason);
             (row.from, row.to) = (progress.previous, progress.release);
-            row.step = self.step(open, state);
+            row.step = step(progress, open.steps(self.header), state);
             let around = self.around(index, wave);
             if state != TargetStand::Unchanged {
                 row.gate = gate(open, self.header, &around, self.now);
@@ -387,23 +365,9 @@ impl<'a> Whole<'a> {
             };
         }
         if let Some(freeze) = seen.frozen(self.now) {
-            row.warnings.push(super::frozen(freeze));
+            row.warnings.push(FreezeReport::from(freeze).words());
         }
         row
-    }
-
-    fn step(&self, open: &Open, state: TargetStand) -> Option<StepReport> {
-        use TargetStand::{Failed, Paused, Running, Succeeded};
-        let of = open.progress.steps.len();
-        let word = || step_at(open).and_then(|at| self.header.steps.get(at)).map(Step::word);
-        match state {
-            Succeeded if of > 0 => Some(StepReport { number: of, of, step: None }),
-            Running | Paused | Failed => {
-                let number = (open.progress.done + 1).min(of);
-                (of > 0).then(|| StepReport { number, of, step: word().map(str::to_owned) })
-            }
-            _ => None,
-        }
     }
 
     /// What waits for approval now.
@@ -473,156 +437,5 @@ impl<'a> Whole<'a> {
         } else {
             RolloutState::Pending
         }
-    }
-
-    /// `wave 2 of 3 (rest)`; nothing where there is only one.
-    fn wave_words(&self, index: usize) -> Option<String> {
-        let waves = &self.header.waves;
-        let wave = waves.get(index).filter(|_| waves.len() > 1)?;
-        Some(format!("wave {} of {} ({})", index + 1, waves.len(), wave.name))
-    }
-
-    fn message(&self, state: RolloutState, needed: &[Needed]) -> String {
-        use TargetStand::{Paused, Running, Undone};
-        let index = self.current.min(self.stands.len().saturating_sub(1));
-        let wave = self.wave_words(index);
-        let total = self.stands.get(index).map_or(0, Vec::len);
-        let head = |text: String| match &wave {
-            Some(wave) => format!("{wave}: {text}"),
-            None => text,
-        };
-        let all_done = self.all(TargetStand::is_done);
-        let all_failed = self.all(TargetStand::is_failure);
-        let done_here = self.count(index, TargetStand::is_done);
-        match state {
-            RolloutState::None | RolloutState::Unknown => "no record could be read".to_owned(),
-            RolloutState::Pending => {
-                head(format!("{done_here} of {} done, none under way", plural(total, "target")))
-            }
-            RolloutState::Running => {
-                let running = self.count(index, |stand| matches!(stand, Running | Paused));
-                let under_way =
-                    if running > 0 { format!(", {running} under way") } else { String::new() };
-                head(format!("{done_here} of {} done{under_way}", plural(total, "target")))
-            }
-            RolloutState::Paused => {
-                let paused = self.count(index, |stand| stand == Paused);
-                head(format!("{} at a pause", plural(paused, "target")))
-            }
-            RolloutState::Waiting => match needed.first() {
-                Some(Needed { step: None, .. }) => {
-                    format!("{} waits for approval", wave.as_deref().unwrap_or("it"))
-                }
-                _ => {
-                    let waiting: usize = needed.iter().map(|n| n.targets).sum();
-                    let wait = if waiting == 1 { "waits" } else { "wait" };
-                    head(format!("{} {wait} for approval", plural(waiting, "target")))
-                }
-            },
-            RolloutState::Soaking => {
-                let until = self.soaks.get(index).copied().flatten();
-                head(match until {
-                    Some(until) => format!("has to stay healthy, {} left", left(self.now, until)),
-                    None => "has to become healthy".to_owned(),
-                })
-            }
-            RolloutState::Stopped | RolloutState::Failed => self.why_failed(),
-            RolloutState::Undoing => {
-                let undone = self.all(|stand| stand == Undone);
-                let all = self.stands.iter().map(Vec::len).sum();
-                format!("{undone} of {} back at what was before", plural(all, "target"))
-            }
-            RolloutState::Undone => back(self.all(|stand| stand == Undone)),
-            RolloutState::Succeeded => done(all_done, all_failed),
-        }
-    }
-
-    /// Which wave failed, and why that stops it.
-    fn why_failed(&self) -> String {
-        let Some(index) = (0..self.stands.len()).find(|index| self.has_failed(*index)) else {
-            return "it failed".to_owned();
-        };
-        let failed = self.count(index, TargetStand::is_failure);
-        let may = self.header.waves.get(index).map_or(0, |wave| wave.max_failures);
-        let total = self.stands.get(index).map_or(0, Vec::len);
-        let allowed = match may {
-            0 => "none may".to_owned(),
-            n => format!("{n} may"),
-        };
-        let what = match self.mandatory(index).as_slice() {
-            [] => format!("{failed} of {} failed, {allowed}", plural(total, "target")),
-            targets => format!("{} failed and is mandatory", targets.join(", ")),
-        };
-        match self.wave_words(index) {
-            Some(wave) => format!("{wave}: {what}"),
-            None => what,
-        }
-    }
-
-    /// How to go on.
-    fn next(&self, state: RolloutState, needed: &[Needed]) -> Vec<String> {
-        let abort = "`mcd rollout abort` takes it back";
-        match state {
-            RolloutState::None
-            | RolloutState::Succeeded
-            | RolloutState::Failed
-            | RolloutState::Undone => Vec::new(),
-            RolloutState::Unknown => Vec::new(),
-            RolloutState::Waiting => {
-                let one = needed.len() == 1;
-                let approvals = needed.iter().map(|needed| {
-                    let step = needed.step.filter(|_| !one);
-                    let step = step.map(|step| format!(" --step {step}")).unwrap_or_default();
-                    let wave = if one { String::new() } else { format!(" --wave {}", needed.name) };
-                    let what = match needed.step {
-                        None => format!("wave `{}` start", needed.name),
-                        Some(_) => format!("{} past the pause", plural(needed.targets, "target")),
-                    };
-                    format!("`mcd rollout approve{wave}{step}` lets {what}")
-                });
-                let go = format!("then `mcd rollout resume` goes on; {abort}");
-                approvals.chain([go]).collect()
-            }
-            RolloutState::Undoing => {
-                vec!["`mcd rollout abort` takes the rest back".to_owned()]
-            }
-            RolloutState::Stopped => {
-                vec![format!("`mcd rollout resume` tries again; {abort}")]
-            }
-            RolloutState::Pending
-            | RolloutState::Running
-            | RolloutState::Paused
-            | RolloutState::Soaking => {
-                let resume = "`mcd rollout resume` goes on if no run is at it";
-                vec![format!("{resume}; {abort}")]
-            }
-        }
-    }
-}
-
-fn is_unchanged(open: &Open) -> bool {
-    open.progress.release.is_none()
-        && matches!(open.progress.stand, Stand::Pending | Stand::Succeeded)
-}
-
-fn on_failure(policy: OnFailure) -> &'static str {
-    match policy {
-        OnFailure::Stop => "stop",
-        OnFailure::RollbackWave => "rollback-wave",
-        OnFailure::RollbackAll => "rollback-all",
-    }
-}
-
-/// A step in a few words: `canary 20%`, `pause 5m`.
-fn words(step: &Step) -> String {
-    match step {
-        Step::Canary(canary) => format!("canary {}", canary.replicas),
-        Step::Pause(pause) => match pause.period {
-            Some(period) => format!("pause {}", crate::report::progress::age(period)),
-            None => "pause until approved".to_owned(),
-        },
-        Step::Run(run) => format!("run {}", run.command.first().map_or("", String::as_str)),
-        Step::Primary => "primary".to_owned(),
-        Step::Clean => "clean".to_owned(),
     }
 }

@@ -24,6 +24,8 @@ fn target(name: &str, state: TargetState, message: &str) -> TargetReport {
         rollback: None,
         release: Some(3),
         pods: Some(PodCounts { wanted: 3, ready: 3, updated: 3 }),
+        rollout: None,
+        freeze: None,
         applied: Some("2026-01-02T03:04:05Z".into()),
         objects: Default::default(),
         unhealthy: Vec::new(),
