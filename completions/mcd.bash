@@ -135,7 +135,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__adopt)
-            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --force-conflicts --wait --timeout --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --force-conflicts --wait --timeout --yes --events --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -146,6 +146,10 @@ _mcd() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -245,7 +249,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__apply)
-            opts="-y -o -f -t -l -q -v -h --strategy --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --strategy --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --events --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -268,6 +272,10 @@ _mcd() {
                     return 0
                     ;;
                 --wait-approval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -389,7 +397,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__delete)
-            opts="-y -o -f -t -l -q -v -h --with-namespaces --with-definitions --with-volumes --keep-going --dry-run --wait --timeout --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --with-namespaces --with-definitions --with-volumes --keep-going --dry-run --wait --timeout --yes --events --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -400,6 +408,10 @@ _mcd() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1267,7 +1279,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollback)
-            opts="-y -o -f -t -l -q -v -h --to --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --to --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --yes --events --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1286,6 +1298,10 @@ _mcd() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1395,12 +1411,16 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__abort)
-            opts="-y -o -f -n -q -v -h --yes --output --file --fleet --app --namespace --state-namespace --context --id --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -n -q -v -h --yes --events --output --file --fleet --app --namespace --state-namespace --context --id --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "table json yaml name" -- "${cur}"))
                     return 0
@@ -1583,7 +1603,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__canary)
-            opts="-y -o -f -t -l -q -v -h --replicas --service --suffix --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --replicas --service --suffix --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --events --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1610,6 +1630,10 @@ _mcd() {
                     return 0
                     ;;
                 --wait-approval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1709,7 +1733,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__clean)
-            opts="-y -o -f -t -l -q -v -h --wait --timeout --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --wait --timeout --yes --events --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1720,6 +1744,10 @@ _mcd() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1807,7 +1835,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__primary)
-            opts="-y -o -f -t -l -q -v -h --wait --timeout --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --wait --timeout --yes --events --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1818,6 +1846,10 @@ _mcd() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1905,7 +1937,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__resume)
-            opts="-y -o -f -n -q -v -h --timeout --budget-ok --wait-approval --yes --output --file --fleet --app --namespace --state-namespace --context --id --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -n -q -v -h --timeout --budget-ok --wait-approval --yes --events --output --file --fleet --app --namespace --state-namespace --context --id --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1916,6 +1948,10 @@ _mcd() {
                     return 0
                     ;;
                 --wait-approval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2003,7 +2039,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__run)
-            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --events --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2022,6 +2058,10 @@ _mcd() {
                     return 0
                     ;;
                 --wait-approval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2211,7 +2251,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__schema)
-            opts="-q -v -h --color --quiet --verbose --log-file --help fleet application plan run history release doctor"
+            opts="-q -v -h --color --quiet --verbose --log-file --help fleet application plan run history release doctor rollout event"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

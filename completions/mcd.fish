@@ -435,6 +435,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -l events -d 'Write every event of the run to this file, as lines of JSON, after what it holds' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from primary" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -462,6 +463,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -l events -d 'Write every event of the run to this file, as lines of JSON, after what it holds' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from clean" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -540,6 +542,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from approve" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l timeout -d 'How long a step of a target may take; default: what its wave says' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l wait-approval -d 'Wait for an approval, at most so long, rather than end with exit code 7' -r
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -l events -d 'Write every event of the run to this file, as lines of JSON, after what it holds' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -566,6 +569,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -l events -d 'Write every event of the run to this file, as lines of JSON, after what it holds' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from abort" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'

@@ -566,6 +566,7 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
+'--events=[Write every event of the run to this file, as lines of JSON, after what it holds]:FILE:_files' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -607,6 +608,7 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
+'--events=[Write every event of the run to this file, as lines of JSON, after what it holds]:FILE:_files' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -726,6 +728,7 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '--timeout=[How long a step of a target may take; default\: what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
+'--events=[Write every event of the run to this file, as lines of JSON, after what it holds]:FILE:_files' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -766,6 +769,7 @@ never\:"Never"))' \
 ;;
 (abort)
 _arguments "${_arguments_options[@]}" : \
+'--events=[Write every event of the run to this file, as lines of JSON, after what it holds]:FILE:_files' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"

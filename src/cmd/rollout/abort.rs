@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::args::{ClusterArgs, ConfirmArgs, OutputArgs};
+use super::super::args::{ClusterArgs, ConfirmArgs, EventsArgs, OutputArgs};
 use super::find::{FindArgs, Found, find};
 use super::resume::known;
 use super::see::{At, finish, see};
@@ -19,6 +19,8 @@ pub(super) struct AbortArgs {
     #[command(flatten)]
     confirm: ConfirmArgs,
     #[command(flatten)]
+    events: EventsArgs,
+    #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     find: FindArgs,
@@ -32,6 +34,7 @@ pub(super) async fn run(args: &AbortArgs, ui: &Ui) -> Outcome {
         ui.can_confirm()?;
     }
     let Found { session, header, members } = find(&args.find, &args.clusters, ui).await?;
+    session.record(&args.events)?;
     let output = args.output.output;
     let Some(header) = header else {
         return super::nothing(&session, members, output, ui).await;

@@ -11,7 +11,9 @@ use futures::stream::{self, StreamExt};
 use super::super::Outcome;
 use super::super::apply::{DeployArgs, deploy_planned, observe_all};
 use super::super::args::Output;
-use super::super::args::{ClusterArgs, ConfirmArgs, GlobalArgs, OutputArgs, ProjectArgs, WaitArgs};
+use super::super::args::{
+    ClusterArgs, ConfirmArgs, EventsArgs, GlobalArgs, OutputArgs, ProjectArgs, WaitArgs,
+};
 use super::super::deploy::How;
 use super::super::session::Session;
 use super::run::{Roll, check, everywhere};
@@ -51,6 +53,8 @@ pub(super) struct HandArgs {
     #[command(flatten)]
     confirm: ConfirmArgs,
     #[command(flatten)]
+    events: EventsArgs,
+    #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     project: ProjectArgs,
@@ -84,6 +88,7 @@ pub(super) async fn canary(args: &CanaryArgs, global: &GlobalArgs, ui: &Ui) -> O
     });
     let deploy = &args.deploy;
     let session = Session::open(&deploy.project, &deploy.clusters, Some(&deploy.render), ui)?;
+    session.record(&deploy.events)?;
     session.check_contexts()?;
     if !deploy.confirm.yes && !deploy.dry_run {
         ui.can_confirm()?;
@@ -133,6 +138,7 @@ pub(super) async fn clean(args: &HandArgs, ui: &Ui) -> Outcome {
 /// A step of a rollout that is open.
 async fn later(args: &HandArgs, step: &Step, ui: &Ui) -> Outcome {
     let session = Session::open(&args.project, &args.clusters, None, ui)?;
+    session.record(&args.events)?;
     session.check_contexts()?;
     if !args.confirm.yes {
         ui.can_confirm()?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::args::{ClusterArgs, ConfirmArgs, DriveArgs, OutputArgs, duration};
+use super::super::args::{ClusterArgs, ConfirmArgs, DriveArgs, EventsArgs, OutputArgs, duration};
 use super::commands;
 use super::find::{FindArgs, Found, Member, find};
 use super::see::{At, finish, see};
@@ -30,6 +30,8 @@ pub(super) struct ResumeArgs {
     #[command(flatten)]
     confirm: ConfirmArgs,
     #[command(flatten)]
+    events: EventsArgs,
+    #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     find: FindArgs,
@@ -45,6 +47,7 @@ pub(super) async fn run(args: &ResumeArgs, ui: &Ui) -> Outcome {
     }
     let found = find(&args.find, &args.clusters, ui).await?;
     let Found { session, header, members } = found;
+    session.record(&args.events)?;
     let output = args.output.output;
     let Some(header) = header else {
         return super::nothing(&session, members, output, ui).await;
