@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::job::Job;
 use super::observe::PARALLEL;
+use super::rollout::blocked;
 use crate::cluster::error::API_DOWN;
 use crate::cluster::state::lease::{self, Occupant};
 use crate::cluster::state::{Record, ReleaseState};
@@ -144,7 +145,8 @@ pub async fn examine(job: &Job, rendered: Result<&Rendered, &Error>, diagnosis: 
     judge_rights(job, &rights, user.as_deref(), rendered.is_ok(), diagnosis).await;
     let (app, home) = (job.target.app.as_str(), &job.target.state_namespace);
     diagnosis.roles = rights.roles(app, home, user.as_deref());
-    diagnosis.add("state", state(record.as_ref().map(|found| found.as_ref().map(|(r, _)| r))));
+    let known = record.as_ref().map(|found| found.as_ref().map(|(r, _)| r));
+    diagnosis.add("state", state(known, job.cluster.now()));
     diagnosis.add("lock", lock(job).await);
 }
 
@@ -447,7 +449,11 @@ async fn may(job: &Job, scope: &Scope, verb: &str, need: &Need) -> Result<bool, 
     Ok(true)
 }
 
-fn state(record: Result<Option<&Record>, &Error>) -> Found {
+fn state(record: Result<Option<&Record>, &Error>, now: jiff::Timestamp) -> Found {
+    let held = record.as_ref().ok().and_then(|record| blocked((*record)?, now));
+    if let Some(error) = held {
+        return Found::Warn(format!("{error:#}"), error.hints().join("; "));
+    }
     match record {
         // Whether the right to is there was looked at already.
         Err(error) if matches!(error.exit(), Exit::Unreachable) => {

@@ -10,9 +10,10 @@ use crate::support::Run;
 
 /// With version 1 everywhere, and version 2 written.
 fn deployed(prefix: &str, rollout: &str) -> Six {
-    let six = Six::new(prefix, rollout);
+    let six = Six::new(prefix, "");
     let first = six.ok(0, &["apply", "-y"]);
     assert_eq!(six.tags(), ["v1"; 6], "{first}");
+    six.files(rollout);
     six.version("v2");
     six
 }
@@ -247,7 +248,6 @@ fn a_freeze_keeps_everyone_from_writing() {
     for args in [
         &["apply", "-y"][..],
         &["rollout", "run", "-y"],
-        &["rollback", "-y"],
         &["delete", "-y"],
         &["rollout", "canary", "-y"],
     ] {

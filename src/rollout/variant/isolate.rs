@@ -187,11 +187,7 @@ pub(super) fn label(
 }
 
 /// The labels of a workload's pods once it has the label of variants.
-fn labels_after(
-    item: &Item,
-    settings: &VariantSettings,
-    workloads: &BTreeSet<ObjectId>,
-) -> Value {
+fn labels_after(item: &Item, settings: &VariantSettings, workloads: &BTreeSet<ObjectId>) -> Value {
     let mut labels = item.pod_labels().clone();
     if workloads.contains(&item.id)
         && let Some(map) = labels.as_object_mut()
