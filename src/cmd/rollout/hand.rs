@@ -57,6 +57,8 @@ pub(super) struct HandArgs {
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
+    events: EventsArgs,
+    #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     clusters: ClusterArgs,

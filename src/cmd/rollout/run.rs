@@ -19,7 +19,7 @@ use crate::apply::rollout::{self, Jobs, Staging, drive, open, preflight, stage, 
 use crate::cluster::state::{Header, OpenRollout, RolloutId, Stand, TargetProgress, WavePlan, who};
 use crate::config::{Target, TargetName};
 use crate::error::{Error, Exit, Result};
-use crate::event::EventKind;
+use crate::event::{EventKind, Phase};
 use crate::report::plan::plural;
 use crate::rollout::{
     RolloutSettings, Step, Strategy, StrategyChoice, StrategyKind, plan_waves, steps, strategy,
@@ -295,6 +295,7 @@ async fn stage_all(
                 let open = open(&job).await.ok().flatten();
                 let release = open.and_then(|open| open.progress.release);
                 job.events.send(EventKind::Staged { release, reason });
+                job.events.phase(Phase::Pending);
                 staged.push(job);
             }
             Err(error) if how.keep_going && error.exit() == Exit::Unreachable => {
