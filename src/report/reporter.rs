@@ -23,8 +23,6 @@ pub struct Reporter {
 enum Command {
     /// Show what has come so far, then take the display away.
     Hide(oneshot::Sender<()>),
-    /// Bring the display back.
-    Show,
 }
 
 /// What is on now, if anything.
@@ -125,9 +123,9 @@ impl Reporter {
         self.screen.muted.store(true, Ordering::Relaxed);
     }
 
-    /// Brings the display back.
+    /// Brings the display back: at once, so that what is sent next is seen.
     pub fn show(&self) {
-        let _ = self.commands.send(Command::Show);
+        self.screen.show();
     }
 }
 
@@ -151,7 +149,6 @@ async fn run(
                     screen.hide();
                     let _ = done.send(());
                 }
-                Some(Command::Show) => screen.show(),
                 None => return,
             },
             _ = clock.tick() => {

@@ -14,6 +14,7 @@ use super::{as_staged, close, look, note_soak, open, step, undo};
 use crate::cluster::state::{Approval, Header, Stand};
 use crate::config::TargetName;
 use crate::error::{Error, Exit};
+use crate::event::Phase;
 use crate::rollout::STEP_DEADLINE;
 
 /// How many records are asked for approvals at once.
@@ -99,6 +100,8 @@ impl Fleet for Jobs {
         };
         let deadline = self.deadline(reached);
         let stepped = step(&reached.job, &self.header.id, deadline, &*self.commands).await;
+        // Whatever comes next, it waits for its turn now; the display must not say that it works.
+        reached.job.events.phase(Phase::Pending);
         match stepped.end {
             StepEnd::Done => Ended::Done,
             StepEnd::Paused { since } => Ended::Paused { since },
@@ -120,6 +123,7 @@ impl Fleet for Jobs {
         let job = &reached.job;
         let why = self.why(job).await;
         let stepped = undo(job, &self.header.id, self.deadline(reached), &why).await;
+        job.events.phase(Phase::Pending);
         match stepped.end {
             StepEnd::Done | StepEnd::Paused { .. } => Ok(()),
             StepEnd::Failed(error) => Err(error.in_target(target)),

@@ -23,8 +23,6 @@ pub(super) struct AbortArgs {
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
-    events: EventsArgs,
-    #[command(flatten)]
     find: FindArgs,
     #[command(flatten)]
     clusters: ClusterArgs,

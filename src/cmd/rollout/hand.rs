@@ -57,8 +57,6 @@ pub(super) struct HandArgs {
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
-    events: EventsArgs,
-    #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     clusters: ClusterArgs,

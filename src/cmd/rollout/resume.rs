@@ -34,8 +34,6 @@ pub(super) struct ResumeArgs {
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
-    events: EventsArgs,
-    #[command(flatten)]
     find: FindArgs,
     #[command(flatten)]
     clusters: ClusterArgs,
