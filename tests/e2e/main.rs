@@ -40,6 +40,7 @@ mod refusals;
 mod refused;
 mod rollback;
 mod rollout;
+mod rollout_steps;
 mod rollout_world;
 mod secrets;
 mod slow;

@@ -259,10 +259,18 @@ async fn members(session: &mut Session, header: &Header, seeds: &[Seed]) -> Vec<
     let targets: Vec<Arc<Target>> =
         reached.iter().filter_map(|(_, target)| target.as_ref().ok().cloned()).collect();
     session.retarget(targets.clone());
-    let mut read = read(session, targets).await.into_iter().map(|seed| seed.read);
+    // What was read on the way here need not be read again.
+    let seed_of = |target: &Arc<Target>| seeds.iter().find(|s| Arc::ptr_eq(&s.target, target));
+    let unread = targets.iter().filter(|target| seed_of(target).is_none()).cloned().collect();
+    let mut rest = read(session, unread).await.into_iter().map(|seed| seed.read);
     let member = |(place, target): (Place, Result<Arc<Target>>)| {
         let read = match target {
-            Ok(_) => read.next().unwrap_or_else(|| Err(Error::new(Exit::Failed, "was not read"))),
+            Ok(target) => match seed_of(&target) {
+                Some(seed) => seed.read.clone(),
+                None => {
+                    rest.next().unwrap_or_else(|| Err(Error::new(Exit::Failed, "was not read")))
+                }
+            },
             Err(error) => Err(error),
         };
         match read {
