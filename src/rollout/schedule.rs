@@ -8,6 +8,7 @@
 //! All times are on one clock: it is the caller's part to bring the times of many servers to it.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -118,6 +119,21 @@ pub enum StopReason {
     },
     /// A target failed of which none may.
     Mandatory(TargetName),
+}
+
+impl fmt::Display for StopReason {
+    /// What is said behind the wave's name: `2 of its targets failed, and 1 may`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StopReason::Budget { failed, allowed: 0 } => {
+                write!(f, "{failed} of its targets failed, and none may")
+            }
+            StopReason::Budget { failed, allowed } => {
+                write!(f, "{failed} of its targets failed, and {allowed} may")
+            }
+            StopReason::Mandatory(target) => write!(f, "`{target}` is mandatory, and failed"),
+        }
+    }
 }
 
 /// The time in which the targets of a wave prove themselves.
@@ -231,11 +247,14 @@ impl State {
             | State::Closed => false,
         }
     }
+}
 
+impl Member {
     /// It is on its way, there or back, and holds one of the places of its wave.
-    fn holds_place(self) -> bool {
-        match self {
-            State::Started | State::Paused { .. } | State::Failed => true,
+    fn holds_place(&self) -> bool {
+        match self.state {
+            State::Started | State::Paused { .. } => true,
+            State::Failed => self.busy,
             State::Pending
             | State::Succeeded { .. }
             | State::Lost
@@ -273,14 +292,14 @@ impl Moment<'_> {
 
     /// Brings the targets through their steps; whether any are left that have to go through some.
     fn steps(&self, decision: &mut Decision) -> bool {
-        let (mut pending, mut held) = (0, 0);
+        let (mut pending, mut failed, mut held) = (0, 0, 0);
         for target in &self.wave.targets {
-            held += usize::from(target.state.holds_place());
+            held += usize::from(target.holds_place());
             match target.state {
                 State::Pending => pending += 1,
                 _ if target.busy => {}
                 State::Started => decision.go_on.push(target.name.clone()),
-                State::Failed => decision.undo.push(target.name.clone()),
+                State::Failed => failed += 1,
                 State::Paused { step, until } => {
                     let gate = Gate { wave: self.index, step: Some(step) };
                     if self.approved.contains(&gate) || until.is_some_and(|at| at <= self.now) {
@@ -298,18 +317,26 @@ impl Moment<'_> {
                 State::Succeeded { .. } | State::Lost | State::Missing | State::Closed => {}
             }
         }
+        // The way back comes before a new one there.
+        let free = self.wave.max_concurrent.max(1).saturating_sub(held);
+        decision.undo = self.first(free, |target| target.state == State::Failed && !target.busy);
         if pending > 0 {
             let gate = Gate { wave: self.index, step: None };
             let asks = self.wave.approval && !self.past && !self.wave.has_begun();
             if asks && !self.approved.contains(&gate) {
                 decision.waits_for.insert(gate);
             } else {
-                let free = self.wave.max_concurrent.max(1).saturating_sub(held);
-                let next = self.wave.targets.iter().filter(|t| t.state == State::Pending);
-                decision.start = next.take(free).map(|t| t.name.clone()).collect();
+                let free = free.saturating_sub(failed);
+                decision.start = self.first(free, |target| target.state == State::Pending);
             }
         }
-        pending + held > 0
+        pending + failed + held > 0
+    }
+
+    /// The first so many targets of a sort.
+    fn first(&self, many: usize, sort: impl Fn(&Member) -> bool) -> Vec<TargetName> {
+        let those = self.wave.targets.iter().filter(|target| sort(target));
+        those.take(many).map(|target| target.name.clone()).collect()
     }
 
     fn soaks(&self) -> bool {
@@ -336,7 +363,8 @@ impl Moment<'_> {
         let proven = |seen: Option<Seen>| {
             seen.is_some_and(|seen| seen.well && until.is_some_and(|until| seen.at >= until))
         };
-        if soaking.iter().all(|(_, _, seen)| proven(*seen)) {
+        // A look that is under way may still find something.
+        if soaking.iter().all(|(target, _, seen)| proven(*seen) && !target.busy) {
             return false;
         }
         decision.soak = soak;

@@ -322,6 +322,9 @@ impl<'a, F: Fleet> Driver<'a, F> {
                 works.push(perform(fleet, target, task));
             }
             let idle = works.is_empty();
+            if self.is_halted() {
+                self.news.halted();
+            }
             if idle && (over || decision.done || decision.stop.is_some()) {
                 return;
             }
@@ -388,11 +391,10 @@ impl<'a, F: Fleet> Driver<'a, F> {
                 continue;
             }
             let task = match member.state {
-                State::Pending | State::Started | State::Paused { .. } => {
+                State::Paused { .. } => Task::Advance(track.next_step()),
+                State::Pending | State::Started => {
                     self.news.step_starts(name, track);
-                    if member.state == State::Pending {
-                        member.state = State::Started;
-                    }
+                    member.state = State::Started;
                     Task::Advance(track.next_step())
                 }
                 State::Succeeded { .. } => {

@@ -206,6 +206,9 @@ fn failures_inside_the_budget_are_taken_back_and_beyond_it_nothing_starts() {
         // On its way back it has its place.
         ("a!~ b c; failures 1; concurrent 1", "", 0, ""),
         ("a# b c; failures 1; concurrent 1", "", 0, "start b"),
+        ("a! b! c; failures 2; concurrent 1", "", 0, "undo a"),
+        ("a! b! c d; failures 2; concurrent 3", "", 0, "start c, undo a b"),
+        ("a! b~ c; failures 2; concurrent 1", "", 0, ""),
         ("a# b! c; failures 1", "", 0, "stop 0: 2 of 1"),
         ("a# b+; failures 1 / c", "", 0, "start c"),
         // Nothing more is taken back by itself after a stop.
@@ -269,6 +272,7 @@ fn a_soak_begins_with_the_last_sign_of_health_and_is_never_shorter() {
         ("a+3@15 b+5@15-; soak 10 / c", "", 15, "soak 5 to 15, again 16"),
         ("a+3@15 b+5@15-; soak 10 / c", "", 16, "look b, soak 5 to 15"),
         ("a+3@15 b+5@16; soak 10 / c", "", 16, "start c"),
+        ("a+3@16 b+5@16~; soak 10 / c", "", 16, "soak 5 to 15"),
         // One that is not healthy yet.
         ("a+3@5 b+@5-; soak 10 / c", "", 5, "again 6"),
         // Without a soak nobody looks: the last step has.

@@ -14,7 +14,7 @@ use random::Random;
 use super::*;
 
 /// How many runs, and of how many targets.
-const RUNS: [(u64, usize); 3] = [(400, 12), (60, 80), (6, 1000)];
+const RUNS: [(u64, usize); 3] = [(200, 12), (20, 80), (2, 1000)];
 
 /// The most times that a rollout is gone on with.
 const ROUNDS: usize = 60;

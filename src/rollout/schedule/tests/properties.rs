@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::SignedDuration;
 use proptest::prelude::*;
 
 use super::*;
@@ -106,8 +107,6 @@ struct Run {
     /// How many steps and looks each target has had, in the order of places.
     had: BTreeMap<(usize, usize), (u8, u8)>,
     stopped: bool,
-    /// When each wave's last target was healthy, as the run saw it.
-    healthy: BTreeMap<usize, i64>,
 }
 
 impl Run {
@@ -144,18 +143,21 @@ impl Run {
                 let asks = self.waves[wave].approval;
                 let first = !self.waves[wave].has_begun();
                 prop_assert!(!asks || !first || self.approved.contains(&gate), "skips an approval");
-                for (earlier, before) in self.waves[..wave].iter().enumerate() {
-                    let open = before
-                        .targets
-                        .iter()
-                        .any(|t| t.busy || t.state == State::Pending || t.state.holds_place());
+                for before in &self.waves[..wave] {
+                    let open = before.targets.iter().any(|t| {
+                        t.busy
+                            || matches!(t.state, State::Pending | State::Failed)
+                            || t.holds_place()
+                    });
                     prop_assert!(!open, "two waves at once");
-                    let soaking = before.targets.iter().any(|t| soaking(t).is_some());
-                    if let (true, false, Some(since)) =
-                        (soaking, before.soak.is_zero(), self.healthy.get(&earlier))
-                    {
-                        let soaked = self.now - since;
-                        prop_assert!(soaked >= before.soak.as_secs() as i64, "soaked {}", soaked);
+                    if before.soak.is_zero() {
+                        continue;
+                    }
+                    for (target, healthy, _) in before.targets.iter().filter_map(soaking) {
+                        let healthy = healthy.expect("a first sign of health");
+                        let soaked = second(self.now).duration_since(healthy);
+                        let soak = SignedDuration::try_from(before.soak).unwrap();
+                        prop_assert!(soaked >= soak, "{} soaked {}", target.name, soaked);
                     }
                 }
             }
@@ -166,7 +168,7 @@ impl Run {
             }
         }
         for wave in &self.waves {
-            let held = wave.targets.iter().filter(|t| t.state.holds_place()).count();
+            let held = wave.targets.iter().filter(|t| t.holds_place()).count();
             prop_assert!(held <= wave.max_concurrent, "{held} at once");
         }
         Ok(())
@@ -201,9 +203,6 @@ impl Run {
                 } else if *looks == fate.unwell_at.saturating_add(1) {
                     State::Succeeded { healthy, seen: Some(Seen { at: now, well: false }) }
                 } else {
-                    if healthy.is_none() {
-                        self.healthy.insert(wave, self.now);
-                    }
                     let healthy = healthy.or(Some(now));
                     State::Succeeded { healthy, seen: Some(Seen { at: now, well: true }) }
                 }
@@ -228,7 +227,9 @@ impl Run {
                 })
                 .collect();
             if let Some(first) = busy.first() {
-                let which = busy.get(pick[round % pick.len()] % busy.len()).unwrap_or(first);
+                // Nothing is put off for ever.
+                let nth = (pick[round % pick.len()] + round) % busy.len();
+                let which = busy.get(nth).unwrap_or(first);
                 self.end(*which);
                 self.now += i64::from(round % 3 == 0);
                 continue;
@@ -246,7 +247,7 @@ impl Run {
             }
             if let Some(at) = decision.again_at {
                 prop_assert!(at > second(self.now), "looks back");
-                self.now = at.as_second();
+                self.now = at.as_second() + i64::from(at.subsec_nanosecond() > 0);
                 continue;
             }
             prop_assert!(!decision.waits_for.is_empty(), "nothing goes on: {:?}", self.waves);
@@ -264,7 +265,6 @@ fn run(waves: Vec<Wave>, fates: &[Fate]) -> Run {
         now: 0,
         had: BTreeMap::new(),
         stopped: false,
-        healthy: BTreeMap::new(),
     }
 }
 
