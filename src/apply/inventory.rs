@@ -107,6 +107,11 @@ pub(super) fn subjects(observed: &Observed, progress: &Progress) -> Vec<Subject>
 /// The objects of the release: as rendered, in their namespaces, so that each Secret is kept in
 /// the namespace that it is for.
 pub(super) fn placed(rendered: &Rendered, observed: &Observed) -> Vec<Value> {
+    placed_objects(rendered, observed).into_iter().map(|object| object.value).collect()
+}
+
+/// The same as objects.
+pub(super) fn placed_objects(rendered: &Rendered, observed: &Observed) -> Vec<Object> {
     let namespace = |object: &Object| {
         let same = |p: &&Prepared| {
             p.object.origin == object.origin
@@ -123,5 +128,5 @@ pub(super) fn placed(rendered: &Rendered, observed: &Observed) -> Vec<Value> {
             object.set_namespace(Some(&namespace));
         }
     }
-    objects.into_iter().map(|object| object.value).collect()
+    objects
 }

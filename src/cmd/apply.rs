@@ -92,8 +92,11 @@ pub(super) async fn apply_with(
     let roll = choice.map(|choice| Roll::of(&session, &planned, choice, args)).transpose()?;
     let roll = roll.flatten();
     let planned = match &roll {
-        Some(_) if !args.dry_run => check(planned).await,
-        _ => planned,
+        Some(roll) => {
+            let planned = roll.foresee(&session, planned).await;
+            if args.dry_run { planned } else { check(planned).await }
+        }
+        None => planned,
     };
     deploy_planned(&session, planned, args, options, roll, global, ui).await
 }

@@ -21,6 +21,7 @@ use crate::event::{EventKind, Events, Phase};
 use crate::manifest::Scrubber;
 use crate::render::{Capabilities, RenderOptions, Rendered, Renderer, needs_capabilities};
 use crate::report::reporter::Reporter;
+use crate::rollout::variant::labelled;
 use crate::ui::{ColorChoice, Ui, UiOptions};
 
 /// A run over the targets of an application.
@@ -317,8 +318,23 @@ impl Session {
             }
             _ => None,
         };
-        let rendered = renderer.render(target, capabilities.as_ref()).await;
-        rendered.map_err(|e| e.in_target(&target.name).map_text(|t| self.scrubber.scrub(t)))
+        let scrubbed =
+            |e: Error| e.in_target(&target.name).map_text(|text| self.scrubber.scrub(text));
+        let rendered = renderer.render(target, capabilities.as_ref()).await.map_err(scrubbed)?;
+        self.labelled(target, rendered).map_err(scrubbed)
+    }
+
+    /// What was rendered, with the label of variants where the application's isolation puts one
+    /// into the primary too: then every command that plans or applies means these objects.
+    pub(crate) fn labelled(&self, target: &Target, rendered: Rendered) -> Result<Rendered> {
+        let variants = &self.project.rollout.variants;
+        match labelled(rendered.objects, variants, &target.namespace) {
+            Ok(objects) => Ok(Rendered { objects, ..rendered }),
+            Err(errors) => {
+                let joined = errors.into_iter().reduce(|first, e| first.because(e.to_string()));
+                Err(joined.unwrap_or_else(|| Error::config("the label of variants does not fit")))
+            }
+        }
     }
 
     /// The renderer of a verb that renders.

@@ -17,6 +17,8 @@ use crate::plan::check_annotations;
 use crate::render::Renderer;
 use crate::report::model::ErrorReport;
 use crate::report::{Cell, Table};
+use crate::rollout::variant::to_read;
+use crate::rollout::{RolloutSettings, steps_of};
 use crate::ui::{Role, Ui};
 
 /// Arguments of `mcd validate`.
@@ -74,14 +76,16 @@ pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> O
             let rendered = session.render(&target, None).await.map_err(|e| vec![e])?;
             check_unique(&rendered.objects).map_err(|e| vec![e.in_target(&target.name)])?;
             let findings = crate::manifest::check_built_in(&rendered.objects);
-            let unsteady =
-                unsteady(&again, &target, &rendered.objects).await.map_err(|e| vec![e])?;
+            let unsteady = unsteady(&session, &again, &target, &rendered.objects)
+                .await
+                .map_err(|e| vec![e])?;
             let annotations = rendered.objects.iter().filter_map(|o| check_annotations(o).err());
             let errors: Vec<Error> = findings
                 .errors
                 .into_iter()
                 .chain(annotations)
                 .chain(unsteady)
+                .chain(without_canary(&session.project.rollout, &target, &rendered.objects))
                 .map(|e| e.in_target(&target.name))
                 .collect();
             if !errors.is_empty() {
@@ -149,8 +153,23 @@ pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> O
     Ok(exit)
 }
 
+/// Why a step `canary` could not be, whatever the cluster has.
+fn without_canary(settings: &RolloutSettings, target: &Target, objects: &[Object]) -> Vec<Error> {
+    let mut errors: Vec<Error> = Vec::new();
+    for canary in settings.canaries(&steps_of(settings, target)) {
+        let wrong = to_read(objects, &target.namespace, canary, &settings.variants).err();
+        for error in wrong.into_iter().flatten() {
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+    }
+    errors
+}
+
 /// What a second rendering gives otherwise: it would be a change in every plan.
 async fn unsteady(
+    session: &Session,
     again: &Renderer,
     target: &Target,
     first: &[Object],
@@ -158,7 +177,7 @@ async fn unsteady(
     if matches!(target.render, Render::Manifests(_)) {
         return Ok(Vec::new());
     }
-    let second = again.render(target, None).await?.objects;
+    let second = session.labelled(target, again.render(target, None).await?)?.objects;
     let other = |object: &Object| second.iter().find(|o| o.id == object.id);
     let missing = second.iter().filter(|o| !first.iter().any(|f| f.id == o.id));
     let mut errors: Vec<Error> =

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::amount::Amount;
-use super::step::Step;
+use super::step::{Canary, Step};
 use crate::config::Selector;
 
 /// How long a step of a target may take by default.
@@ -22,6 +22,19 @@ pub struct RolloutSettings {
     pub steps: Vec<StepSettings>,
     /// What happens when a wave fails.
     pub on_failure: OnFailure,
+}
+
+impl RolloutSettings {
+    /// The canaries among some of its steps, which are named by their indexes.
+    pub fn canaries(&self, steps: &[usize]) -> Vec<&Canary> {
+        let chosen = steps.iter().filter_map(|at| self.steps.get(*at));
+        chosen
+            .filter_map(|settings| match &settings.step {
+                Step::Canary(canary) => Some(canary),
+                Step::Pause(_) | Step::Run(_) | Step::Primary | Step::Clean => None,
+            })
+            .collect()
+    }
 }
 
 /// How copies of workloads are made.

@@ -1,29 +1,28 @@
 //! The step `canary`: copies of the workloads run the new release beside the old one. What runs is
 //! not deleted, and changed only where the way of keeping the two apart asks for it (design §8).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures::stream::{self, StreamExt, TryStreamExt};
-use serde_json::Value;
-
 use super::super::job::Job;
-use super::super::observe::{Observed, PARALLEL, PlanOptions, autoscalers_in};
+use super::super::observe::{Observed, PlanOptions};
+use super::foresee::made;
 use super::set::{Set, conclude, one, put};
 use super::work::Work;
-use crate::cluster::{CallErrorKind, Refusal};
 use crate::error::Error;
-use crate::manifest::{Gvk, Object, ObjectId};
+use crate::manifest::{Object, ObjectId};
 use crate::ownership::FieldPath;
 use crate::plan::Action;
-use crate::rollout::variant::{self, Live, Variant};
-use crate::rollout::{Canary, VariantLabel, VariantSettings};
+use crate::rollout::variant::Variant;
+use crate::rollout::{Canary, VariantLabel};
 
 /// Puts the canary beside what runs, and waits until it is healthy. Done again it does the same,
 /// and at another size it is made bigger or smaller.
 pub(super) async fn canary(work: &mut Work, settings: &Canary) -> Result<(), Error> {
     let open = work.open()?;
     let (progress, variants) = (&open.progress, open.header.variants.clone());
+    // The plan of the release said the rest.
+    let tells = progress.hand.len() > 1;
     let Some(number) = progress.release else { return Ok(()) };
     let (previous, created) = (progress.previous, progress.created.clone());
     let set = Set::load(&work.job, number).await?;
@@ -31,10 +30,14 @@ pub(super) async fn canary(work: &mut Work, settings: &Canary) -> Result<(), Err
         Some(number) => Some(Set::load(&work.job, number).await?),
         None => None,
     };
+    let running = before.as_ref().map(Set::objects).unwrap_or_default();
+    let made = made(&set.job, set.objects(), running, &created, settings, &variants).await;
     let Variant { first, prerequisites, objects, partitioned, notes } =
-        plan(&set, before.as_ref(), &created, settings, &variants).await?;
-    for note in notes {
-        work.job.events.warn(None, note);
+        made.map_err(|errors| one(&work.job, errors))?;
+    if tells {
+        for note in notes {
+            work.job.events.warn(None, note);
+        }
     }
     if let Some(before) = before.as_ref().filter(|_| !first.is_empty()) {
         let changed = first.templates.into_iter().chain(first.services).collect();
@@ -45,63 +48,6 @@ pub(super) async fn canary(work: &mut Work, settings: &Canary) -> Result<(), Err
         put_some(work, &set, &set.job, partitioned).await?;
     }
     Ok(())
-}
-
-/// What the canary of a release is, beside what runs in the cluster.
-async fn plan(
-    set: &Set,
-    before: Option<&Set>,
-    created: &BTreeSet<ObjectId>,
-    settings: &Canary,
-    variants: &VariantSettings,
-) -> Result<Variant, Error> {
-    let job = &set.job;
-    let namespace = job.target.namespace.as_str();
-    let failed = |errors: Vec<Error>| one(job, errors);
-    let wanted = variant::to_read(set.objects(), namespace, settings, variants).map_err(failed)?;
-    let objects = read(job, wanted).await?;
-    let namespaces: BTreeSet<&str> =
-        objects.keys().filter_map(|id| id.namespace.as_deref()).collect();
-    let discovery = job.cluster.discovery().await.map_err(|error| job.failed(error, None))?;
-    let autoscalers = autoscalers_in(job, &discovery, &namespaces).await?;
-    let live = Live {
-        namespace,
-        objects: &objects,
-        autoscalers: &autoscalers,
-        previous: before.map(Set::objects).unwrap_or_default(),
-        created,
-    };
-    variant::canary(set.objects(), &live, settings, variants).map_err(failed)
-}
-
-/// What of the wanted objects exists; null for what may not be read.
-async fn read(
-    job: &Job,
-    wanted: BTreeMap<ObjectId, Gvk>,
-) -> Result<BTreeMap<ObjectId, Value>, Error> {
-    let discovery = job.cluster.discovery().await.map_err(|error| job.failed(error, None))?;
-    let discovery = &discovery;
-    let found: Vec<(ObjectId, Option<Value>)> = stream::iter(wanted)
-        .map(|(id, gvk)| async move {
-            // What no kind is served of cannot exist: the release brings its definition.
-            let Some(resource) = discovery.resolve(&gvk) else { return Ok((id, None)) };
-            let found = job.cluster.get(resource, id.namespace.as_deref(), &id.name).await;
-            let found = match found {
-                Ok(found) => found,
-                Err(error) => match &error.kind {
-                    CallErrorKind::Refused(Refusal::Forbidden { .. }) => Some(Value::Null),
-                    _ => return Err(job.failed(error, Some(&id))),
-                },
-            };
-            if let Some(live) = found.as_ref().filter(|_| id.is_secret()) {
-                job.scrubber.learn(live);
-            }
-            Ok((id, found))
-        })
-        .buffer_unordered(PARALLEL)
-        .try_collect()
-        .await?;
-    Ok(found.into_iter().filter_map(|(id, live)| Some((id, live?))).collect())
 }
 
 /// Writes the copies, and before them what is new in the release and they need. That is only

@@ -102,6 +102,7 @@ pub(super) async fn canary(args: &CanaryArgs, global: &GlobalArgs, ui: &Ui) -> O
         let options = deploy.planning.options();
         let planned = observe_all(&session, options).await;
         let roll = Roll::by_hand(&session, deploy, step)?;
+        let planned = roll.foresee(&session, planned).await;
         let planned = if deploy.dry_run { planned } else { check(planned).await };
         return deploy_planned(&session, planned, deploy, options, Some(roll), global, ui).await;
     }

@@ -13,6 +13,7 @@ use super::super::args::{DriveArgs, GlobalArgs};
 use super::super::deploy::{How, Planned, Ready, about, release_about};
 use super::super::session::Session;
 use super::commands;
+use super::foresee::foresee_all;
 use super::see::{At, finish};
 use crate::apply::Job;
 use crate::apply::rollout::{self, Jobs, Staging, drive, open, preflight, stage, unstage};
@@ -95,6 +96,25 @@ impl Roll {
         let waves = waves(session, &settings, args)?;
         let drive = args.drive;
         Ok(Roll { waves, strategies: BTreeMap::new(), drive, by_hand: Some(step) })
+    }
+
+    /// Finds out what the canaries of each target will be.
+    pub(in super::super) async fn foresee(
+        &self,
+        session: &Session,
+        planned: Vec<Planned>,
+    ) -> Vec<Planned> {
+        let settings = &session.project.rollout;
+        foresee_all(planned, &settings.variants, |target| match &self.by_hand {
+            Some(Step::Canary(canary)) => vec![canary.clone()],
+            Some(_) => Vec::new(),
+            None => {
+                let strategy = self.strategies.get(&target.name);
+                let own = strategy.map(|s| s.steps(settings, target)).unwrap_or_default();
+                settings.canaries(&own).into_iter().cloned().collect()
+            }
+        })
+        .await
     }
 
     /// What the user is asked.
