@@ -28,6 +28,7 @@ mod identity;
 mod ignore;
 mod init;
 mod interrupt;
+mod isolation;
 mod locks;
 mod moved;
 mod order;
