@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{FuturesUnordered, StreamExt};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
@@ -18,6 +17,7 @@ use super::status::stands;
 use crate::apply::{Job, standing};
 use crate::config::Target;
 use crate::error::{Error, Exit};
+use crate::report::Board;
 use crate::report::model::{RunReport, TargetReport};
 use crate::ui::Ui;
 
@@ -110,21 +110,13 @@ struct Screen<'a> {
     /// By the targets' places in the fleet.
     reports: BTreeMap<usize, TargetReport>,
     /// The table that changes in its place.
-    live: Option<ProgressBar>,
+    live: Option<Board>,
     width: usize,
 }
 
 impl<'a> Screen<'a> {
     fn new(session: &'a Session, output: Output, ui: &'a Ui) -> Self {
-        let terminal = ui.is_live() && ui.out().width.is_some();
-        let live = (output == Output::Table && terminal).then(|| {
-            let bar = ui.bars().add(ProgressBar::new_spinner());
-            bar.set_style(
-                ProgressStyle::with_template("{msg}")
-                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-            );
-            bar
-        });
+        let live = if output == Output::Table { Board::new(ui) } else { None };
         let names = session.targets.iter().map(|t| t.name.as_str().chars().count());
         let width = names.max().unwrap_or(0);
         Screen { session, output, ui, reports: BTreeMap::new(), live, width }
@@ -173,16 +165,14 @@ impl<'a> Screen<'a> {
 
     fn draw(&self) {
         if let Some(live) = self.live.as_ref().filter(|_| !self.reports.is_empty()) {
-            live.set_message(self.table(self.ui.err()).trim_end().to_owned());
-            live.tick();
+            live.show(&self.table(self.ui.err()));
         }
     }
 
     /// Leaves the last table behind.
     fn end(&self) -> Result<(), Error> {
         let Some(live) = &self.live else { return Ok(()) };
-        live.finish_and_clear();
-        self.ui.bars().remove(live);
+        live.end();
         if self.reports.is_empty() { Ok(()) } else { self.ui.data(&self.table(self.ui.out())) }
     }
 }

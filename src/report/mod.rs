@@ -1,6 +1,7 @@
 //! What a run does and did, for people: tables, the live area, plain lines.
 
 pub mod age;
+mod board;
 pub mod diff;
 pub mod doctor;
 mod elide;
@@ -19,6 +20,7 @@ mod table;
 pub mod tree;
 mod wrap;
 
+pub use board::Board;
 pub use events::EventLine;
 pub use lines::Lines;
 pub use live::Live;

@@ -303,10 +303,15 @@ fn rollout(
             };
             progress.line(None, &format!("rollout {id}{goes_on}: {size}"));
         }
-        (EventKind::Staged { release, reason }, _) => match release {
-            Some(release) => each(&format!("release {release} staged: {reason}")),
-            None => each(reason),
-        },
+        (EventKind::Staged { release, reason }, target) => {
+            match release {
+                Some(release) => each(&format!("release {release} staged: {reason}")),
+                None => each(reason),
+            }
+            if let Some(target) = target {
+                progress.rest(target);
+            }
+        }
         (EventKind::WaveStarted { wave, targets }, _) => {
             progress.head(&format!("{wave}: {}", plural(*targets, "target")));
         }

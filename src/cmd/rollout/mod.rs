@@ -21,6 +21,7 @@ mod resume;
 pub(super) mod run;
 mod see;
 mod status;
+mod watch;
 
 /// Arguments of `mcd rollout`.
 #[derive(Args, Debug)]

@@ -15,7 +15,7 @@ pub use model::{
 };
 pub use open::{FreezeReport, OpenReport};
 pub use sights::Sights;
-pub use text::{Shown, text};
+pub use text::{Shown, line, text};
 
 #[cfg(test)]
 mod tests;

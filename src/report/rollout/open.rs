@@ -79,12 +79,12 @@ impl OpenReport {
     pub fn words(&self) -> String {
         let wave = self.wave.filter(|_| self.waves > 1);
         let wave = wave.map(|wave| format!("wave {wave} of {}", self.waves));
-        let step = self.step.as_ref().map(|step| {
-            let word = step.step.as_ref().map(|word| format!(" {word}")).unwrap_or_default();
-            match self.by_hand {
-                true => format!("step {}{word} by hand", step.number),
-                false => format!("step {}/{}{word}", step.number, step.of),
-            }
+        let step = self.step.as_ref().and_then(|step| {
+            let word = step.step.as_ref()?;
+            Some(match self.by_hand {
+                true => format!("step {} {word} by hand", step.number),
+                false => format!("step {}/{} {word}", step.number, step.of),
+            })
         });
         let state = Some(self.state.words().to_owned());
         let parts: Vec<String> = [wave, step, state].into_iter().flatten().collect();

@@ -236,7 +236,9 @@ fn approval(wave: &WaveReport, now: Timestamp) -> Cell {
     match (by, wave.approval, wave.state) {
         (Some(by), ..) => Cell::from(by),
         (None, true, WaveState::Waiting) => Cell::styled("needed now", Role::Warn),
-        (None, true, _) => Cell::from("needed"),
+        (None, true, WaveState::Pending) => Cell::from("needed"),
+        // It would not have begun.
+        (None, true, _) => Cell::from("given"),
         (None, false, _) => dash(),
     }
 }
@@ -363,6 +365,18 @@ fn targets(report: &RolloutReport, shown: Shown, now: Timestamp, look: Look) -> 
         ]);
     }
     columns.render(look)
+}
+
+/// `Running  2/4 canary  41→42  3/6 ready  Deployment shop/web: …`, for a log.
+pub fn line(target: &RolloutTarget) -> String {
+    let ready = target.pods.map(|pods| format!("{}/{} ready", pods.ready, pods.wanted));
+    let kind = target.gate.as_ref().map(|gate| gate.kind.clone());
+    let gate = kind.filter(|kind| matches!(kind.as_str(), "pause" | "approval" | "soak"));
+    let message = message(target).split_whitespace().collect::<Vec<_>>().join(" ");
+    let state = format!("{:<9}", target.state.word());
+    let rest = [step(target), release(target), ready, gate, Some(message)];
+    let parts = std::iter::once(state).chain(rest.into_iter().flatten());
+    parts.collect::<Vec<_>>().join("  ").trim_end().to_owned()
 }
 
 fn on_its_way(state: TargetStand) -> bool {
