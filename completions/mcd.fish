@@ -169,6 +169,9 @@ complete -c mcd -n "__fish_mcd_using_subcommand diff" -l with-volumes -d 'Delete
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l strategy -d 'How a release reaches each target: auto (by what changes), plain (at once), steps (through the steps of the application file)' -r -f -a "auto\t'By what changes in it'
+plain\t'At once'
+steps\t'Through the steps of the application file'"
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'

@@ -215,6 +215,9 @@ never\:"Never"))' \
 ;;
 (plan)
 _arguments "${_arguments_options[@]}" : \
+'--strategy=[How a release reaches each target\: auto (by what changes), plain (at once), steps (through the steps of the application file)]:STRATEGY:((auto\:"By what changes in it"
+plain\:"At once"
+steps\:"Through the steps of the application file"))' \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"

@@ -11,8 +11,10 @@ use super::deploy::{Deploys, How, Planned, Ready, deploy};
 use super::plan::PlanningArgs;
 use super::rollout::run::{Roll, check};
 use super::session::Session;
-use crate::apply::PlanOptions;
-use crate::error::{Error, Result};
+use super::strategy::{self, Ways};
+use crate::apply::{Observed, PlanOptions};
+use crate::error::Error;
+use crate::report::model::RolloutPlanReport;
 use crate::rollout::StrategyChoice;
 use crate::ui::Ui;
 
@@ -86,11 +88,16 @@ pub(super) async fn apply_with(
         ui.can_confirm()?;
     }
     if let Some(choice) = choice {
-        check_choice(&session, choice)?;
+        strategy::check(&session.project.rollout, choice)?;
     }
     let planned = observe_all(&session, options).await;
-    let roll = choice.map(|choice| Roll::of(&session, &planned, choice, args)).transpose()?;
-    let roll = roll.flatten();
+    let ways = |choice| {
+        let results: Vec<_> = planned.iter().map(|(t, r)| (t.as_ref(), ready(r))).collect();
+        Ways::of(&session, &results, choice, args.wait.timeout)
+    };
+    let ways = choice.map(ways).transpose()?;
+    let rollout = ways.as_ref().and_then(|ways| ways.report(&session));
+    let roll = ways.map(|ways| Roll::of(ways, args)).transpose()?.flatten();
     let planned = match &roll {
         Some(roll) => {
             let planned = roll.foresee(&session, planned).await;
@@ -98,20 +105,11 @@ pub(super) async fn apply_with(
         }
         None => planned,
     };
-    deploy_planned(&session, planned, args, options, roll, global, ui).await
+    deploy_planned(&session, planned, args, options, (roll, rollout), global, ui).await
 }
 
-/// Steps can only be asked for where the file has some.
-fn check_choice(session: &Session, choice: StrategyChoice) -> Result<()> {
-    match choice {
-        StrategyChoice::Steps if session.project.rollout.steps.is_empty() => {
-            Err(Error::config("the application file has no `rollout.steps`").hint(
-                "add some, such as `steps: [{canary: {replicas: 20%}}, {pause: {for: 5m}}, \
-                 {primary: {}}, {clean: {}}]`; or begin by hand: `mcd rollout canary`",
-            ))
-        }
-        StrategyChoice::Steps | StrategyChoice::Auto | StrategyChoice::Plain => Ok(()),
-    }
+fn ready(result: &Result<Ready, Vec<Error>>) -> Result<&Observed, &Vec<Error>> {
+    result.as_ref().map(|ready| &ready.observed)
 }
 
 /// Connects, renders and plans every target.
@@ -124,13 +122,14 @@ pub(super) async fn observe_all(session: &Session, options: PlanOptions) -> Vec<
         .await
 }
 
-/// Shows what was planned, asks, and carries it out.
+/// Shows what was planned, asks, and carries it out: as a rollout, where there is one, with what the
+/// plan says of it.
 pub(super) async fn deploy_planned(
     session: &Session,
     planned: Vec<Planned>,
     args: &DeployArgs,
     options: PlanOptions,
-    roll: Option<Roll>,
+    (roll, rollout): (Option<Roll>, Option<RolloutPlanReport>),
     global: &GlobalArgs,
     ui: &Ui,
 ) -> Outcome {
@@ -146,6 +145,7 @@ pub(super) async fn deploy_planned(
         verbose: global.verbose > 0,
         cap: args.clusters.concurrency.map(|n| n as usize),
         roll,
+        rollout,
     };
     deploy(session, planned, &how, ui).await
 }

@@ -21,8 +21,8 @@ use crate::health::Health;
 use crate::plan::TargetPlan;
 use crate::render::Rendered;
 use crate::report::model::{
-    ErrorReport, NodeReport, PodCounts, RollbackReport, RunReport, TargetReport, TargetState,
-    UnhealthyReport,
+    ErrorReport, NodeReport, PodCounts, RollbackReport, RolloutPlanReport, RunReport, TargetReport,
+    TargetState, UnhealthyReport,
 };
 use crate::report::plan::plural;
 use crate::rollout::Wave;
@@ -80,6 +80,8 @@ pub(super) struct How {
     pub cap: Option<usize>,
     /// The rollout that is opened; none: all targets are written to at once.
     pub roll: Option<Roll>,
+    /// What the plan says of waves and steps.
+    pub rollout: Option<RolloutPlanReport>,
 }
 
 /// A target that is ready to be written to.
@@ -113,6 +115,7 @@ pub(super) async fn deploy(
             target.go_back(rollback(restored));
         }
     }
+    report.rollout.clone_from(&how.rollout);
     let exit = plan::exit(session, &results, counting, false);
     if how.dry_run {
         plan::show(&report, how.output, how.verbose, ui)?;

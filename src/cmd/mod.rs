@@ -28,6 +28,7 @@ mod rollout;
 mod session;
 mod signals;
 mod status;
+mod strategy;
 mod targets;
 mod unlock;
 mod validate;

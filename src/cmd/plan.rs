@@ -4,10 +4,11 @@ use clap::Args;
 
 use super::Outcome;
 use super::args::{
-    BesidesArgs, ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs,
+    BesidesArgs, ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs, StrategyArg,
 };
 use super::orphans::orphans;
 use super::session::Session;
+use super::strategy::{self, Ways};
 use crate::apply::{Adopt, Observed, PlanOptions};
 use crate::error::{Error, Exit};
 use crate::plan::{Counts, PruneOptions, TargetPlan};
@@ -21,6 +22,18 @@ pub(super) struct PlanArgs {
     /// Exit with 2 when there are changes
     #[arg(long)]
     detailed_exitcode: bool,
+    /// How a release reaches each target: auto (by what changes), plain (at once), steps (through
+    /// the steps of the application file)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        value_name = "STRATEGY",
+        env = "MCD_STRATEGY",
+        hide_env = true
+    )]
+    strategy: StrategyArg,
     #[command(flatten)]
     planning: PlanningArgs,
     #[command(flatten)]
@@ -98,6 +111,8 @@ impl PlanningArgs {
 pub(crate) async fn run(args: &PlanArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
     let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?;
     session.check_contexts()?;
+    let choice = args.strategy.choice();
+    strategy::check(&session.project.rollout, choice)?;
     let options = args.planning.options();
     let (planned, orphans) = tokio::join!(
         session.each(|target| async { session.observe(target, options).await.map(|(_, _, o)| o) }),
@@ -108,6 +123,7 @@ pub(crate) async fn run(args: &PlanArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
     let counting = TargetPlan::problems;
     let mut report =
         report(&session, "mcd.dev/plan/v1", &results, counting, args.detailed_exitcode);
+    report.rollout = Ways::of(&session, &results, choice, None)?.report(&session);
     report.targets.extend(orphans.planned());
     show(&report, args.output.output, global.verbose > 0, ui)?;
     orphans.say(ui);
@@ -159,6 +175,7 @@ pub(crate) fn report(
         application: session.project.app.to_string(),
         targets,
         counts,
+        rollout: None,
         exit_code: exit(session, results, counting, detailed).code(),
     }
 }

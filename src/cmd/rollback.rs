@@ -68,6 +68,7 @@ pub(crate) async fn run(args: &RollbackArgs, global: &GlobalArgs, ui: &Ui) -> Ou
         verbose: global.verbose > 0,
         cap: args.clusters.concurrency.map(|n| n as usize),
         roll: None,
+        rollout: None,
     };
     deploy(&session, planned, &how, ui).await
 }

@@ -7,9 +7,10 @@ use super::Outcome;
 use super::args::{KubeconfigArgs, Output, OutputArgs, ProjectArgs};
 use super::plan::document;
 use super::session;
-use crate::config::{ChartSource, Render, Target};
+use crate::config::{ChartSource, Project, Render, Target};
 use crate::error::Exit;
 use crate::report::{Cell, Table};
+use crate::rollout::wave_of;
 use crate::ui::{Role, Ui};
 
 /// Arguments of `mcd targets`.
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &TargetsArgs, ui: &Ui) -> Outcome {
         ui.warning(&warning.to_string());
     }
     match args.output.output {
-        Output::Table => ui.data(&table(&targets, ui))?,
+        Output::Table => ui.data(&table(&project, &targets, ui))?,
         Output::Name => {
             for target in &targets {
                 ui.data(&format!("{}\n", target.name))?;
@@ -41,11 +42,15 @@ pub(crate) fn run(args: &TargetsArgs, ui: &Ui) -> Outcome {
             let all: Vec<Value> = targets
                 .iter()
                 .map(|target| {
-                    json!({
+                    let mut value = json!({
                         "target": target.name.as_str(),
                         "settings": target.settings(),
                         "origins": target.provenance,
-                    })
+                    });
+                    if let Some(wave) = wave(&project, target) {
+                        value["wave"] = wave.into();
+                    }
+                    value
                 })
                 .collect();
             let result = json!({
@@ -59,8 +64,18 @@ pub(crate) fn run(args: &TargetsArgs, ui: &Ui) -> Outcome {
     Ok(Exit::Ok)
 }
 
-fn table(targets: &[Target], ui: &Ui) -> String {
-    let mut table = Table::new(vec!["CLUSTER", "CONTEXT", "NAMESPACE", "RENDER", "TOOL", "LABELS"]);
+/// The name of the target's wave; none: the file has no waves.
+fn wave<'p>(project: &'p Project, target: &Target) -> Option<&'p str> {
+    let waves = &project.rollout.waves;
+    waves.get(wave_of(waves, target)?).map(|wave| wave.name.as_str())
+}
+
+fn table(project: &Project, targets: &[Target], ui: &Ui) -> String {
+    let waves = !project.rollout.waves.is_empty();
+    let mut headers = vec!["CLUSTER", "CONTEXT", "NAMESPACE"];
+    headers.extend(waves.then_some("WAVE"));
+    headers.extend(["RENDER", "TOOL", "LABELS"]);
+    let mut table = Table::new(headers);
     for target in targets {
         let (render, tool) = match &target.render {
             Render::Kustomize(k) => {
@@ -91,14 +106,14 @@ fn table(targets: &[Target], ui: &Ui) -> String {
             (_, None) => "any".to_owned(),
             (_, Some(version)) => version,
         };
-        table.row(vec![
+        let mut row = vec![
             Cell::styled(target.name.to_string(), Role::Bold),
             Cell::from(target.cluster.context.clone()),
             Cell::from(target.namespace.clone()),
-            Cell::from(render),
-            Cell::from(tool),
-            Cell::from(labels.join(",")),
-        ]);
+        ];
+        row.extend(waves.then(|| Cell::from(wave(project, target).unwrap_or("-"))));
+        row.extend([Cell::from(render), Cell::from(tool), Cell::from(labels.join(","))]);
+        table.row(row);
     }
     table.render(ui.out())
 }

@@ -1,5 +1,8 @@
 //! A plan for people: a table of the targets, what changes (targets with the same changes
-//! together, so that 300 clusters read like one), and one line that sums up.
+//! together, so that 300 clusters read like one), how an apply goes from target to target, and one
+//! line that sums up.
+
+mod waves;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -37,6 +40,11 @@ pub fn text(report: &PlanReport, verbose: bool, look: Look) -> String {
     for (targets, body) in grouped(bodies) {
         let names = look.paint(Role::Bold, &names(&targets, report.targets.len()));
         let _ = write!(text, "\n{names}\n{body}");
+    }
+    if let Some(rollout) = report.rollout.as_ref().map(|rollout| waves::text(rollout, look))
+        && !rollout.is_empty()
+    {
+        let _ = write!(text, "\n{rollout}");
     }
     let _ = write!(text, "\n{}\n", summary(report));
     text

@@ -19,4 +19,4 @@ pub(crate) use step::whole_seconds;
 pub use step::{Canary, Pause, Run, Step};
 pub use strategy::{Strategy, StrategyChoice, StrategyKind, strategy};
 pub(crate) use waves::wave_of;
-pub use waves::{ONLY_WAVE, plain_steps, plan_waves, steps, steps_of};
+pub use waves::{ONLY_WAVE, opens, plain_steps, plan_waves, steps, steps_of};

@@ -144,3 +144,14 @@ pub enum OnFailure {
     /// All targets of the rollout do.
     RollbackAll,
 }
+
+impl OnFailure {
+    /// The word for documents.
+    pub fn word(self) -> &'static str {
+        match self {
+            OnFailure::Stop => "stop",
+            OnFailure::RollbackWave => "rollback-wave",
+            OnFailure::RollbackAll => "rollback-all",
+        }
+    }
+}

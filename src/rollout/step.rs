@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::amount::Amount;
+use crate::duration;
 
 /// One action of a rollout in a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +78,19 @@ impl Step {
             Step::Run(_) => "run",
             Step::Primary => "primary",
             Step::Clean => "clean",
+        }
+    }
+
+    /// The step in a few words: `canary 20%`, `pause 5m`, `run ./smoke.sh`.
+    pub fn words(&self) -> String {
+        match self {
+            Step::Canary(canary) => format!("canary {}", canary.replicas),
+            Step::Pause(Pause { period: Some(period) }) => {
+                format!("pause {}", duration::text(*period))
+            }
+            Step::Pause(Pause { period: None }) => "pause until approved".to_owned(),
+            Step::Run(run) => format!("run {}", run.command.first().map_or("", String::as_str)),
+            Step::Primary | Step::Clean => self.word().to_owned(),
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::amount::Amount;
 use super::settings::{RolloutSettings, STEP_DEADLINE, WaveSettings};
 use super::step::Step;
+use super::strategy::{Strategy, StrategyKind};
 use crate::cluster::state::{Place, WavePlan};
 use crate::config::{Selectable, Selector, Target};
 use crate::error::{Error, Result};
@@ -82,6 +83,22 @@ fn only_wave() -> WaveSettings {
         progress_deadline: STEP_DEADLINE,
         approval: false,
     }
+}
+
+/// Whether an apply opens a rollout, rather than writing to all targets at once: something changes,
+/// and it goes through steps, over several waves, or over one that is more than all targets at
+/// once of which none may fail.
+pub fn opens<'s>(waves: &[WavePlan], strategies: impl IntoIterator<Item = &'s Strategy>) -> bool {
+    let kinds: Vec<StrategyKind> = strategies.into_iter().map(|strategy| strategy.kind).collect();
+    let has_rules = |wave: &WavePlan| {
+        wave.approval
+            || !wave.soak.is_zero()
+            || wave.max_failures > 0
+            || wave.max_concurrent < wave.targets.len()
+    };
+    let changes = kinds.iter().any(|kind| *kind != StrategyKind::None);
+    let by_steps = kinds.contains(&StrategyKind::Steps);
+    changes && (by_steps || waves.len() > 1 || waves.iter().any(has_rules))
 }
 
 /// The steps of a rollout, as its header has them: at least [`Step::Primary`].

@@ -104,7 +104,8 @@ pub(super) async fn canary(args: &CanaryArgs, global: &GlobalArgs, ui: &Ui) -> O
         let roll = Roll::by_hand(&session, deploy, step)?;
         let planned = roll.foresee(&session, planned).await;
         let planned = if deploy.dry_run { planned } else { check(planned).await };
-        return deploy_planned(&session, planned, deploy, options, Some(roll), global, ui).await;
+        return deploy_planned(&session, planned, deploy, options, (Some(roll), None), global, ui)
+            .await;
     }
     if hands.len() < records.len() {
         let open: Vec<&str> = hands.iter().map(|(job, _)| job.target.name.as_str()).collect();

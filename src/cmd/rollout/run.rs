@@ -12,19 +12,18 @@ use super::super::apply::{DeployArgs, apply_with};
 use super::super::args::{DriveArgs, GlobalArgs};
 use super::super::deploy::{How, Planned, Ready, about, release_about};
 use super::super::session::Session;
+use super::super::strategy::{Ways, waves};
 use super::commands;
 use super::foresee::foresee_all;
 use super::see::{At, finish};
 use crate::apply::Job;
-use crate::apply::rollout::{self, Jobs, Staging, drive, open, preflight, stage, unstage};
+use crate::apply::rollout::{Jobs, Staging, drive, open, preflight, stage, unstage};
 use crate::cluster::state::{Header, OpenRollout, RolloutId, Stand, TargetProgress, WavePlan, who};
 use crate::config::{Target, TargetName};
 use crate::error::{Error, Exit, Result};
 use crate::event::{EventKind, Phase};
 use crate::report::plan::plural;
-use crate::rollout::{
-    RolloutSettings, Step, Strategy, StrategyChoice, StrategyKind, plan_waves, steps, strategy,
-};
+use crate::rollout::{RolloutSettings, Step, Strategy, StrategyChoice, steps};
 use crate::ui::Ui;
 
 /// How many targets are asked at once whether they are ready.
@@ -60,24 +59,8 @@ impl Roll {
     /// # Errors
     /// Exit 3: a target is in no wave; `--wait=false`, since a step that nobody waits for says
     /// nothing.
-    pub(in super::super) fn of(
-        session: &Session,
-        planned: &[Planned],
-        choice: StrategyChoice,
-        args: &DeployArgs,
-    ) -> Result<Option<Self>> {
-        let settings = &session.project.rollout;
-        let waves = waves(session, settings, args)?;
-        let strategies: BTreeMap<TargetName, Strategy> = planned
-            .iter()
-            .filter_map(|(target, ready)| {
-                let plan = &ready.as_ref().ok()?.observed.plan;
-                Some((target.name.clone(), strategy(plan, settings, choice)))
-            })
-            .collect();
-        let changes = strategies.values().any(|s| s.kind != StrategyKind::None);
-        let by_steps = strategies.values().any(|s| s.kind == StrategyKind::Steps);
-        if !(changes && (by_steps || waves.len() > 1 || waves.iter().any(has_rules))) {
+    pub(in super::super) fn of(ways: Ways, args: &DeployArgs) -> Result<Option<Self>> {
+        if !ways.opens() {
             return Ok(None);
         }
         if !args.wait.wait {
@@ -86,6 +69,7 @@ impl Roll {
                     "`--strategy plain` with one wave (`--wave`, `-t`) applies without waiting",
                 ));
         }
+        let Ways { waves, strategies } = ways;
         Ok(Some(Roll { waves, strategies, drive: args.drive, by_hand: None }))
     }
 
@@ -93,7 +77,7 @@ impl Roll {
     pub(super) fn by_hand(session: &Session, args: &DeployArgs, step: Step) -> Result<Self> {
         // Waves are for those that run by themselves.
         let settings = RolloutSettings::default();
-        let waves = waves(session, &settings, args)?;
+        let waves = waves(session, &settings, args.wait.timeout)?;
         let drive = args.drive;
         Ok(Roll { waves, strategies: BTreeMap::new(), drive, by_hand: Some(step) })
     }
@@ -150,28 +134,6 @@ impl Roll {
             created: Default::default(),
         }
     }
-}
-
-/// Whether a wave that is alone is more than "all targets at once, none of which may fail".
-fn has_rules(wave: &WavePlan) -> bool {
-    wave.approval
-        || !wave.soak.is_zero()
-        || wave.max_failures > 0
-        || wave.max_concurrent < wave.targets.len()
-}
-
-fn waves(
-    session: &Session,
-    settings: &RolloutSettings,
-    args: &DeployArgs,
-) -> Result<Vec<WavePlan>> {
-    let targets = session.targets.iter().map(|target| &**target);
-    let place = |target: &Target| Ok(rollout::place(target, &session.server(target)?));
-    let mut waves = plan_waves(settings, targets, place)?;
-    if let Some(timeout) = args.wait.timeout {
-        waves.iter_mut().for_each(|wave| wave.progress_deadline = timeout);
-    }
-    Ok(waves)
 }
 
 /// Looks in every target that is ready for what would stop the rollout half-way, and takes those

@@ -75,6 +75,7 @@ fn report(targets: Vec<TargetPlanReport>) -> PlanReport {
         application: "shop".into(),
         targets,
         counts,
+        rollout: None,
         exit_code: 0,
     }
 }

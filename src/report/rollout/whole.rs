@@ -10,11 +10,12 @@ use super::model::{
 };
 use super::open::FreezeReport;
 use super::sights::{Seen, Sights};
-use super::words::{back, done, on_failure, words};
+use super::words::{back, done};
 use crate::cluster::state::{Approval, Header, RolloutId, Stand, WavePlan};
 use crate::error::Exit;
 use crate::report::model::PodCounts;
 use crate::report::plan::{name, plural};
+use crate::rollout::Step;
 
 impl RolloutReport {
     /// The report of what was seen. Its exit code is that of looking: 9 when a record could not be
@@ -255,8 +256,8 @@ impl<'a> Whole<'a> {
         report.opened = Some(header.opened.to_string());
         report.who = Some(header.who.to_string());
         report.commit = header.commit.as_ref().map(ToString::to_string);
-        report.on_failure = Some(on_failure(header.on_failure).to_owned());
-        report.steps = header.steps.iter().map(words).collect();
+        report.on_failure = Some(header.on_failure.word().to_owned());
+        report.steps = header.steps.iter().map(Step::words).collect();
         for (index, wave) in header.waves.iter().enumerate() {
             report.waves.push(self.wave(index, wave));
             let stands = self.stands.get(index).into_iter().flatten();

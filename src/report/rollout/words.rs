@@ -4,7 +4,7 @@ use super::model::{Needed, RolloutState, TargetStand};
 use super::whole::Whole;
 use crate::report::age::left;
 use crate::report::plan::plural;
-use crate::rollout::{OnFailure, Step};
+use crate::rollout::Step;
 
 pub(super) fn done(targets: usize, failed: usize) -> String {
     let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
@@ -160,27 +160,5 @@ impl<'a> Whole<'a> {
                 vec![format!("{resume}; {abort}")]
             }
         }
-    }
-}
-
-pub(super) fn on_failure(policy: OnFailure) -> &'static str {
-    match policy {
-        OnFailure::Stop => "stop",
-        OnFailure::RollbackWave => "rollback-wave",
-        OnFailure::RollbackAll => "rollback-all",
-    }
-}
-
-/// A step in a few words: `canary 20%`, `pause 5m`.
-pub(super) fn words(step: &Step) -> String {
-    match step {
-        Step::Canary(canary) => format!("canary {}", canary.replicas),
-        Step::Pause(pause) => match pause.period {
-            Some(period) => format!("pause {}", crate::report::progress::age(period)),
-            None => "pause until approved".to_owned(),
-        },
-        Step::Run(run) => format!("run {}", run.command.first().map_or("", String::as_str)),
-        Step::Primary => "primary".to_owned(),
-        Step::Clean => "clean".to_owned(),
     }
 }
