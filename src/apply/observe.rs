@@ -337,12 +337,10 @@ fn unfinished(
     if let Some(release) = record.retire.first() {
         return Some(format!("helm's release {release} is not retired yet"));
     }
-    // A rollout that is open has staged its release, and one that ended has taken it back.
+    // A rollout that is open has staged its release, and will end it.
     let staged = record.rollout.as_ref().and_then(|open| open.progress.release);
-    let undone = record.closed.as_ref().and_then(|closed| closed.release);
-    match record.releases.last() {
+    match record.releases.iter().rfind(|release| !release.undone) {
         Some(last) if Some(last.number) == staged => {}
-        Some(last) if last.state == ReleaseState::Failed && Some(last.number) == undone => {}
         Some(last) if last.state == ReleaseState::Staged => {
             return Some(format!("release {} was interrupted", last.number));
         }

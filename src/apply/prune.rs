@@ -22,9 +22,6 @@ use crate::plan::{
     Besides, Candidate, Condemned, Found, Objection, Rules, Sweep, successor, sweep,
 };
 
-/// Why a variant is not pruned.
-const VARIANT: &str = "a variant of the rollout: `clean` or `abort` deletes it";
-
 /// What is known of an entry of the inventory before it is looked for.
 pub(super) enum Known {
     /// Nothing.
@@ -129,9 +126,8 @@ pub(super) async fn left(
         set.chain(ignored.iter().map(|id| (id, None))).collect();
     let options = scene.options.prune;
     let mut sweep = sweep(found, &rules(job, options.besides, false), &stays);
-    let kept = record.inventory.keys().filter(|id| is_variant(id) && !desired.contains_key(id));
-    sweep.kept.extend(kept.map(|id| (id.clone(), VARIANT.to_owned())));
-    sweep.kept.sort();
+    let own = record.inventory.keys().filter(|id| is_variant(id) && !desired.contains_key(id));
+    sweep.variants.extend(own.cloned());
     if !options.keep {
         ask(job, &mut sweep).await?;
     }

@@ -155,12 +155,19 @@ pub(crate) fn report(
         .map(|(target, result)| match result {
             Ok(observed) => {
                 counts += observed.plan.counts();
-                TargetPlanReport::planned(
+                let problems = counting(&observed.plan);
+                let mut report = TargetPlanReport::planned(
                     &observed.plan,
-                    &counting(&observed.plan),
+                    &problems,
                     &target.cluster.context,
                     &target.namespace,
-                )
+                );
+                // Whoever only looks is told, and not stopped.
+                let told = |held: &&Error| problems.iter().all(|p| p.message() != held.message());
+                report.warnings.extend(observed.plan.held.as_ref().filter(told).map(|held| {
+                    format!("nobody may write here now: {}", held.message())
+                }));
+                report
             }
             Err(errors) => TargetPlanReport::failed(
                 target.name.as_str(),

@@ -142,7 +142,8 @@ fn unfinished(record: &crate::cluster::state::Record) -> Option<String> {
     use crate::cluster::state::ReleaseState;
     // The rollout that is open says more of its release.
     let staged = record.rollout.as_ref().and_then(|open| open.progress.release);
-    let last = record.releases.last().filter(|last| staged != Some(last.number))?;
+    let last = record.releases.iter().rfind(|release| !release.undone);
+    let last = last.filter(|last| staged != Some(last.number))?;
     match last.state {
         ReleaseState::Staged => {
             Some(format!("release {} is under way or was interrupted", last.number))

@@ -128,6 +128,9 @@ pub struct Sweep {
     pub gone: Vec<(ObjectId, String)>,
     /// What could not be read; each error names its object.
     pub unread: Vec<Error>,
+    /// Variants of the rollout that is open: they are in no manifests, and none of this plan's
+    /// business.
+    pub variants: Vec<ObjectId>,
 }
 
 /// What an apply does about what left the manifests.
@@ -144,7 +147,8 @@ impl Prune {
     pub fn left(&self) -> impl Iterator<Item = &ObjectId> {
         let sweep = &self.sweep;
         let unread = sweep.unread.iter().filter_map(Error::object);
-        sweep.delete.iter().map(|c| &c.id).chain(sweep.kept.iter().map(|(id, _)| id)).chain(unread)
+        let kept = sweep.kept.iter().map(|(id, _)| id).chain(&sweep.variants);
+        sweep.delete.iter().map(|c| &c.id).chain(kept).chain(unread)
     }
 }
 

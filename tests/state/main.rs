@@ -214,6 +214,7 @@ fn summary(number: u64, state: ReleaseState) -> ReleaseSummary {
         finished: None,
         message: None,
         rollback_of: None,
+        undone: false,
     }
 }
 

@@ -122,7 +122,7 @@ async fn settle(work: &mut Work, why: &str) -> Result<(), Error> {
     progress.message = Some(why.to_owned());
     let record = &mut work.ledger.record;
     let failed = release.and_then(|number| record.release(number).cloned()).map(|mut summary| {
-        summary.state = ReleaseState::Failed;
+        (summary.state, summary.undone) = (ReleaseState::Failed, true);
         summary.finished = Some(now);
         summary.message = Some(why.to_owned());
         record.note(summary.clone());

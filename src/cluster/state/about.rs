@@ -160,6 +160,10 @@ pub struct ReleaseSummary {
     /// The release whose objects it repeats, when it is a rollback.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rollback_of: Option<u64>,
+    /// Its rollout was taken back: nothing of it is left, and the one before it is as if this one
+    /// had never been.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub undone: bool,
 }
 
 impl ReleaseSummary {

@@ -33,5 +33,6 @@ pub(super) fn summary(number: u64, state: ReleaseState) -> ReleaseSummary {
         finished: None,
         message: None,
         rollback_of: None,
+        undone: false,
     }
 }

@@ -140,13 +140,18 @@ impl Releases {
         self.all.values().find(|k| k.stored != Storage::Gone).map(|known| known.summary.number)
     }
 
+    /// The newest release that was not taken back.
+    fn newest(&self) -> Option<&ReleaseSummary> {
+        self.all.values().map(|known| &known.summary).rfind(|summary| !summary.undone)
+    }
+
     /// Whether the newest release is the one that the target runs.
     fn newest_ran(&self) -> bool {
-        self.all.keys().next_back().copied() == self.active
+        self.newest().map(|newest| newest.number) == self.active
     }
 
     fn before(&self) -> Option<u64> {
-        let newest = self.all.values().next_back().map(|known| &known.summary)?;
+        let newest = self.newest()?;
         let unfinished = matches!(newest.state, ReleaseState::Failed | ReleaseState::Staged);
         if unfinished && Some(newest.number) > self.active {
             let resumed = newest.rollback_of.filter(|of| self.stored(*of).is_ok());

@@ -62,6 +62,7 @@ impl Release {
             finished: None,
             message: None,
             rollback_of: self.rollback_of,
+            undone: false,
         }
     }
 }
