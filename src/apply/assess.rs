@@ -267,7 +267,7 @@ impl Scene {
         }
         // A run that died before it knew the uid made it.
         let member = self.record.as_ref().and_then(|record| record.inventory.get(&plan.id));
-        let ours = our_entry(live, &self.job.names.manager).is_some();
+        let ours = entries(live).iter().any(|entry| self.job.is_own_manager(&entry.manager));
         let made = member.is_some_and(|member| member.uid.is_none() && ours);
         Assessed { plan, settled: made.then_some(Settled { live: None }), config: None }
     }
@@ -325,7 +325,9 @@ impl Scene {
     pub(super) fn other_application(&self, live: &Value) -> Option<Stop> {
         let names = &self.job.names;
         let label = live["metadata"]["labels"][APP_LABEL].as_str()?;
+        let former = self.job.former.as_ref().is_some_and(|former| label == former.app_label);
         let others = label != names.app_label
+            && !former
             && our_entry(live, &names.manager).is_none()
             && !entries(live).iter().any(|entry| entry.manager.starts_with(OUR_PREFIX));
         others.then(|| Stop {

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use super::job::Job;
 use super::prune::{Known, candidates, rules};
+use super::relocate::moved_away;
 use super::remove::remove;
 use super::rollout::blocked;
 use crate::cluster::Deleted;
 use crate::cluster::state::lease::{self, Fence};
 use crate::cluster::state::release::Head;
-use crate::cluster::state::{Record, ReleaseState, ResourceVersion};
+use crate::cluster::state::{Record, ReleaseState, ResourceVersion, StateNames, Store};
 use crate::error::{Error, Exit};
 use crate::event::Phase;
 use crate::manifest::ObjectId;
@@ -55,9 +56,15 @@ pub async fn deletion_plan(job: &Job, options: &DeleteOptions) -> Result<Deletio
             None => Ok(Deletion::default()),
         };
     };
+    if let Some(to) = &record.moved_to {
+        return Err(moved_away(job, to));
+    }
     if let Some(error) = blocked(&record, job.cluster.now()) {
         return Err(error.in_target(&job.target.name));
     }
+    let former = record.moved_from.as_ref();
+    let former = former.map(|place| StateNames::at(&job.target.name, place).into());
+    let job = &job.coming_from(former.as_ref());
     let discovery = job.cluster.discovery().await.map_err(|e| job.failed(e, None))?;
     let entries = record.inventory.iter().map(|(id, member)| (id, member, Known::Nothing));
     let found = candidates(job, &discovery, entries).await?;
@@ -147,6 +154,10 @@ async fn delete_locked(
     }
     fence.check()?;
     if deletion.kept.is_empty() && options.wait.is_some() {
+        // What a move that was broken off left behind.
+        if let Some(place) = &record.0.moved_from {
+            Store::new(&job.cluster, &StateNames::at(&job.target.name, place)).remove().await?;
+        }
         job.store.remove().await
     } else {
         forget(job, record, deletion, options).await

@@ -93,7 +93,19 @@ async fn locked(
 ) -> Result<(), Error> {
     observed.scene.made = ensure_namespaces(job, &observed, &BTreeSet::new()).await?;
     let guard = job.lock().await?;
+    let moving = observed.moving.clone();
+    let left = match &moving {
+        Some(moving) => moving.lock(job).await?,
+        None => None,
+    };
+    let job = &observed.scene.job.clone();
     let result = run(job, rendered, observed, options, &guard.fence(), applied).await;
+    if let (Ok(_), Some(moving)) = (&result, &moving)
+        && applied.errors.is_empty()
+        && let Err(error) = moving.leave(&job.uncancelled(), left).await
+    {
+        applied.errors.push(error);
+    }
     let released = guard.release().await;
     let done = result?;
     if let Err(error) = released {
@@ -129,6 +141,12 @@ async fn run(
     let observed = settle(job, rendered, observed, &key, options.plan).await?;
     let plan = &observed.plan;
     let mut ledger = Ledger::new(job, observed.record.clone());
+    if let (None, Some(arriving)) = (&observed.record, &observed.scene.record) {
+        ledger.record = arriving.clone();
+    }
+    if let (None, Some(moving)) = (&observed.record, &observed.moving) {
+        moving.bring(job, fence).await?;
+    }
     let listed = job.store.releases().await?;
     // A release that is still staged belongs to a run that died: whoever holds the lock knows
     // that it will never end.

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::relocate::Whereabouts;
 use crate::cluster::state::lease::{self, Acquire, Guard, Holder};
-use crate::cluster::state::{StateNames, Store, who};
+use crate::cluster::state::{APP_LABEL, StateNames, Store, who};
 use crate::cluster::{CallError, Cluster, Resource};
 use crate::config::Target;
 use crate::error::{Error, Exit};
@@ -31,6 +32,11 @@ pub struct Job {
     pub scrubber: Scrubber,
     /// Cancelled when the run is to stop.
     pub cancel: CancellationToken,
+    /// Where the state may be besides.
+    pub whereabouts: Whereabouts,
+    /// What the state was called where it comes from, until a move is done: label and field manager
+    /// that are the application's own too.
+    pub(super) former: Option<Arc<StateNames>>,
 }
 
 /// The run was asked to stop.
@@ -48,7 +54,36 @@ impl Job {
     ) -> Self {
         let names = Arc::new(StateNames::of(&target));
         let store = Store::new(&cluster, &names);
-        Job { target, names, cluster, store, events, scrubber, cancel }
+        let whereabouts = Whereabouts::default();
+        Job { target, names, cluster, store, events, scrubber, cancel, whereabouts, former: None }
+    }
+
+    /// The same work with what is known of where the state may be besides.
+    #[must_use]
+    pub fn knowing(self, whereabouts: Whereabouts) -> Self {
+        Job { whereabouts, ..self }
+    }
+
+    /// The same work, while the state comes from elsewhere.
+    #[must_use]
+    pub(super) fn coming_from(&self, former: Option<&Arc<StateNames>>) -> Self {
+        Job { former: former.cloned(), ..self.clone() }
+    }
+
+    /// The label selector of the application's members, those under its former name too.
+    pub(super) fn member_selector(&self) -> String {
+        match &self.former {
+            None => self.names.member_selector(),
+            Some(former) => {
+                format!("{APP_LABEL} in ({},{})", self.names.app_label, former.app_label)
+            }
+        }
+    }
+
+    /// Whether a field manager is the application's.
+    pub(super) fn is_own_manager(&self, manager: &str) -> bool {
+        manager == self.names.manager
+            || self.former.as_ref().is_some_and(|former| manager == former.manager)
     }
 
     /// The same work for what a cancelled run still has to write: its record, its lock.
@@ -67,6 +102,11 @@ impl Job {
 
     /// The same, and waits so long for a holder that lives.
     pub(super) async fn lock_within(&self, wait: Duration) -> Result<Guard, Error> {
+        self.lock_of(&self.names, wait).await
+    }
+
+    /// The same for the lock of these names.
+    pub(super) async fn lock_of(&self, names: &StateNames, wait: Duration) -> Result<Guard, Error> {
         self.events.phase(Phase::Locking);
         let holder = Holder::current(&who::current_user().to_string())?;
         let events = self.events.clone();
@@ -80,7 +120,7 @@ impl Job {
                 events.waiting(waiting.to_string());
             },
         };
-        lease::acquire(&self.cluster, &self.names, how).await
+        lease::acquire(&self.cluster, names, how).await
     }
 
     /// Turns a failed call into what the user reads.

@@ -11,6 +11,7 @@ use super::assess::{Scene, UsedConfig, assess};
 use super::job::Job;
 use super::prune;
 use super::references;
+use super::relocate::{self, Moving, Sought};
 use super::rollout::blocked;
 use super::unserved;
 use crate::cluster::state::{APP_LABEL, Key, Record, ReleaseState, ResourceVersion};
@@ -21,7 +22,8 @@ use crate::event::Phase;
 use crate::manifest::{Object, ObjectId};
 use crate::ownership::{Digest, FieldPath, Policy, autoscaled};
 use crate::plan::{
-    self, Action, Handling, ObjectPlan, Prepared, PruneOptions, Sweep, TargetPlan, prepare,
+    self, Action, Handling, ObjectPlan, Prepared, PruneOptions, StateMove, Sweep, TargetPlan,
+    prepare,
 };
 use crate::render::Rendered;
 
@@ -67,6 +69,8 @@ pub struct Observed {
     pub plan: TargetPlan,
     /// The record as it was read, with its resourceVersion.
     pub record: Option<(Record, ResourceVersion)>,
+    /// Where the state comes from, when it moves.
+    pub moving: Option<Moving>,
     /// The target's key: the stored one, or one made for this run.
     pub key: Key,
     /// Digests of live objects that stay as they are, for the record.
@@ -103,10 +107,22 @@ pub async fn observe(
     )
     .map_err(one)?;
     let version = version.git_version;
-    let key = match stored_key {
-        Some(key) => key,
-        None => Key::random().map_err(one)?,
+    let sought = relocate::find(job, record.as_ref().map(|(record, _)| record)).await;
+    let Sought { moving, warnings: said } = sought.map_err(one)?;
+    let job = &job.coming_from(moving.as_ref().map(|moving| &moving.from));
+    let key = match (stored_key, &moving) {
+        (Some(key), _) => key,
+        (None, Some(moving)) if moving.record.is_some() => {
+            moving.store(job).key().await.and_then(or_random).map_err(one)?
+        }
+        (None, _) => Key::random().map_err(one)?,
     };
+    // What is known of the target: its record, or the one that is moved here.
+    let arriving = match (&record, &moving) {
+        (None, Some(moving)) => moving.arriving(job),
+        (Some(_) | None, _) => None,
+    };
+    let known = record.as_ref().map(|(record, _)| record).or(arriving.as_ref());
 
     let label = (APP_LABEL, job.names.app_label.as_str());
     let resolve = |gvk: &crate::manifest::Gvk| discovery.resolve(gvk).cloned();
@@ -121,7 +137,7 @@ pub async fn observe(
         prepared.into_iter().partition(|p| p.handling == Handling::Ignore);
     let mut ignored: Vec<ObjectId> = ignored.into_iter().map(|p| p.object.id).collect();
 
-    let inventory = record.as_ref().map(|(record, _)| &record.inventory);
+    let inventory = known.map(|record| &record.inventory);
     let mut places: BTreeSet<Place> = prepared
         .iter()
         .filter_map(|p| Some(Place::of(p.resource.as_ref()?, &p.object.id)))
@@ -202,7 +218,7 @@ pub async fn observe(
     let mut scene = Scene {
         job: job.clone(),
         key: *key.bytes(),
-        record: record.as_ref().map(|(record, _)| record.clone()),
+        record: known.cloned(),
         server: version.clone(),
         live,
         looked_up,
@@ -220,8 +236,8 @@ pub async fn observe(
         .try_collect()
         .await
         .map_err(one)?;
-    let left = match &record {
-        Some((record, _)) => {
+    let left = match known {
+        Some(record) => {
             prune::left(job, &discovery, record, &scene, &assessed, &ignored).await.map_err(one)?
         }
         None => Sweep::default(),
@@ -246,8 +262,12 @@ pub async fn observe(
         objects.push(assessed.plan);
     }
     let owned = inventory.map_or(0, BTreeMap::len);
-    let prune = plan::prune(left, options.prune, owned, rendered.objects.len());
+    let mut how = options.prune;
+    // What only moves along is not lost: it is in the manifests, in another namespace.
+    how.all |= moving.is_some() && left.delete.iter().all(|c| has_namesake(&c.id, &desired));
+    let prune = plan::prune(left, how, owned, rendered.objects.len());
     let mut warnings = rendered.warnings.clone();
+    warnings.extend(said);
     if rendered.objects.is_empty() {
         warnings.push("the manifests are empty".to_owned());
     }
@@ -255,7 +275,6 @@ pub async fn observe(
     let idle = job.target.ignore.iter().filter(idle);
     warnings.extend(idle.map(|rule| format!("`ignore` at {} matches no object", rule.origin)));
     warnings.extend(references::missing(job, &discovery, &objects).await);
-    let known = record.as_ref().map(|(record, _)| record);
     let retires = adopt::retirements(job, &discovery, known, &objects, &mut warnings).await;
     let retires = retires.map_err(one)?;
     let held = known.and_then(|record| blocked(record, cluster.now()));
@@ -279,10 +298,23 @@ pub async fn observe(
         prune,
         hooks: rendered.dropped_hooks(),
         warnings,
+        moves: moving.as_ref().filter(|moving| moving.record.is_some()).map(|moving| StateMove {
+            from: moving.from.place().to_string(),
+            releases: moving.releases,
+        }),
         unfinished,
         held,
     };
-    Ok(Observed { plan, record, key, unchanged, configs, scene })
+    Ok(Observed { plan, record, moving, key, unchanged, configs, scene })
+}
+
+fn or_random(key: Option<Key>) -> Result<Key, Error> {
+    key.map_or_else(Key::random, Ok)
+}
+
+/// Whether an object of that kind and name is in the set in another namespace.
+fn has_namesake(id: &ObjectId, desired: &BTreeSet<ObjectId>) -> bool {
+    desired.iter().any(|d| (&d.group, &d.kind, &d.name) == (&id.group, &id.kind, &id.name))
 }
 
 /// Whose wishes count beside the table of managers.
@@ -291,6 +323,7 @@ fn policy(job: &Job, options: PlanOptions) -> Policy {
     let mut policy = Policy::new(&file.take, &file.stop, &file.leave);
     policy.adopt = options.adopt != Adopt::No;
     policy.force_conflicts = options.force_conflicts;
+    policy.former = job.former.as_ref().map(|former| former.manager.clone());
     policy
 }
 
@@ -334,6 +367,9 @@ fn unfinished(
     let Some(record) = record else {
         return Some("the target has no record yet".to_owned());
     };
+    if let Some(from) = &record.moved_from {
+        return Some(format!("the state comes from `{from}`"));
+    }
     if let Some(release) = record.retire.first() {
         return Some(format!("helm's release {release} is not retired yet"));
     }
@@ -429,7 +465,7 @@ enum Listed {
 
 /// One LIST a kind and namespace by label.
 pub(super) async fn list_members(job: &Job, places: &BTreeSet<Place>) -> Result<Members, Error> {
-    let selector = job.names.member_selector();
+    let selector = job.member_selector();
     let lists: Vec<(Place, Listed)> = stream::iter(places.iter().cloned())
         .map(|place| {
             let selector = selector.as_str();

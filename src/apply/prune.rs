@@ -139,6 +139,7 @@ pub(super) fn rules(job: &Job, besides: Besides, whole: bool) -> Rules<'_> {
     Rules {
         app_label: &job.names.app_label,
         manager: &job.names.manager,
+        former: job.former.as_ref().map(|f| (f.app_label.as_str(), f.manager.as_str())),
         state_namespace: &job.names.namespace,
         besides,
         whole,

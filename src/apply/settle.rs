@@ -26,7 +26,10 @@ pub(super) async fn settle(
         return Err(error.in_target(&job.target.name));
     }
     let known = observed.record.as_ref().map(|(_, version)| version);
-    let same = current.as_ref().map(|(_, version)| version) == known;
+    let mut same = current.as_ref().map(|(_, version)| version) == known;
+    if let Some(moving) = &observed.moving {
+        same &= moving.stands(job).await?;
+    }
     if same && key.bytes() == observed.key.bytes() {
         return Ok(observed);
     }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::args::{
-    ClusterArgs, ConfirmArgs, DriveArgs, EventsArgs, GlobalArgs, OutputArgs, ProjectArgs,
+    ClusterArgs, ConfirmArgs, DriveArgs, EventsArgs, GlobalArgs, MoveArgs, OutputArgs, ProjectArgs,
     RenderArgs, StrategyArg, WaitArgs,
 };
 use super::deploy::{Deploys, How, Planned, Ready, deploy};
@@ -49,6 +49,8 @@ pub(super) struct DeployArgs {
     #[command(flatten)]
     pub(super) planning: PlanningArgs,
     #[command(flatten)]
+    pub(super) moves: MoveArgs,
+    #[command(flatten)]
     pub(super) wait: WaitArgs,
     #[command(flatten)]
     pub(super) drive: DriveArgs,
@@ -81,7 +83,8 @@ pub(super) async fn apply_with(
     global: &GlobalArgs,
     ui: &Ui,
 ) -> Outcome {
-    let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?;
+    let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?
+        .moving(args.moves.move_from.as_ref());
     session.record(&args.events)?;
     session.check_contexts()?;
     if !args.confirm.yes && !args.dry_run {
@@ -91,6 +94,10 @@ pub(super) async fn apply_with(
         strategy::check(&session.project.rollout, choice)?;
     }
     let planned = observe_all(&session, options).await;
+    // A move of the state restarts nothing, and is one step of its own.
+    let moves =
+        |(_, result): &Planned| result.as_ref().is_ok_and(|ready| ready.observed.moving.is_some());
+    let choice = choice.filter(|_| !planned.iter().any(moves));
     let ways = |choice| {
         let results: Vec<_> = planned.iter().map(|(t, r)| (t.as_ref(), ready(r))).collect();
         Ways::of(&session, &results, choice, args.wait.timeout)

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::apply::MoveFrom;
+use crate::cluster::state::StatePlace;
 pub use crate::duration::parse as duration;
 use crate::plan::Besides;
 use crate::rollout::StrategyChoice;
@@ -257,6 +259,15 @@ pub struct DriveArgs {
     pub wait_approval: Option<Duration>,
 }
 
+/// Where state comes from.
+#[derive(Args, Clone, Debug, Default)]
+pub struct MoveArgs {
+    /// Bring the application's state here from another state namespace, or from what the
+    /// application was called: `shop`, `shop/web`
+    #[arg(long, value_name = "NAMESPACE[/NAME]", value_parser = move_from)]
+    pub move_from: Option<MoveFrom>,
+}
+
 /// What is deleted only when it is asked for.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct BesidesArgs {
@@ -308,6 +319,16 @@ fn name_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Reads a namespace, or where an application's state is.
+fn move_from(text: &str) -> Result<MoveFrom, String> {
+    if text.contains('/') {
+        return StatePlace::try_from(text.to_owned()).map(MoveFrom::Place);
+    }
+    match StatePlace::of_record(text, "mcd.x") {
+        Some(_) => Ok(MoveFrom::Namespace(text.to_owned())),
+        None => Err("expected a namespace, or NAMESPACE/APPLICATION".to_owned()),
+    }
+}
 #[cfg(test)]
 mod tests {
     use super::*;

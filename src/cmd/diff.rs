@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Outcome;
-use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
+use super::args::{ClusterArgs, GlobalArgs, MoveArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
 use super::external;
 use super::plan::{self, PlanningArgs};
 use super::session::Session;
@@ -30,6 +30,8 @@ pub(super) struct DiffArgs {
     #[command(flatten)]
     planning: PlanningArgs,
     #[command(flatten)]
+    moves: MoveArgs,
+    #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     project: ProjectArgs,
@@ -42,7 +44,8 @@ pub(super) struct DiffArgs {
 /// Runs the verb.
 pub(crate) async fn run(args: &DiffArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
     let renders = args.release.is_none().then_some(&args.render);
-    let session = Session::open(&args.project, &args.clusters, renders, ui)?;
+    let session = Session::open(&args.project, &args.clusters, renders, ui)?
+        .moving(args.moves.move_from.as_ref());
     session.check_contexts()?;
     let options = args.planning.options();
     let planned = session

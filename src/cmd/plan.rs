@@ -4,7 +4,8 @@ use clap::Args;
 
 use super::Outcome;
 use super::args::{
-    BesidesArgs, ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs, StrategyArg,
+    BesidesArgs, ClusterArgs, GlobalArgs, MoveArgs, Output, OutputArgs, ProjectArgs, RenderArgs,
+    StrategyArg,
 };
 use super::orphans::orphans;
 use super::session::Session;
@@ -36,6 +37,8 @@ pub(super) struct PlanArgs {
     strategy: StrategyArg,
     #[command(flatten)]
     planning: PlanningArgs,
+    #[command(flatten)]
+    moves: MoveArgs,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -109,7 +112,8 @@ impl PlanningArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(args: &PlanArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
-    let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?;
+    let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?
+        .moving(args.moves.move_from.as_ref());
     session.check_contexts()?;
     let choice = args.strategy.choice();
     strategy::check(&session.project.rollout, choice)?;

@@ -2,10 +2,10 @@
 //! and a reporter that listens. Settings are resolved here once; nothing below reads arguments or
 //! the environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::stream::{self, StreamExt};
 use tokio_util::sync::CancellationToken;
@@ -13,7 +13,10 @@ use tokio_util::sync::CancellationToken;
 use super::args::{ClusterArgs, Color, EventsArgs, GlobalArgs, ProjectArgs, RenderArgs};
 use super::signals::Interrupt;
 use crate::apply::rollout::Route;
-use crate::apply::{Job, Observed, PlanOptions, Restoration, observe, restore};
+use crate::apply::{
+    Job, MoveFrom, Observed, PlanOptions, Restoration, Whereabouts, observe, restore,
+};
+use crate::cluster::state::{StateNames, StatePlace};
 use crate::cluster::{Cluster, ConnectOptions, Impersonate, Kubeconfigs, Note, Notes, Server};
 use crate::config::{ClusterSpec, Project, Resolver, Selector, Target, TargetName};
 use crate::error::{Error, Exit, Result};
@@ -36,6 +39,10 @@ pub(crate) struct Session {
     kubeconfigs: Arc<Kubeconfigs>,
     connect: ConnectOptions,
     renderer: Option<Renderer>,
+    /// Where state is to come from.
+    move_from: Option<MoveFrom>,
+    /// Where these files put state, by the server.
+    places: OnceLock<BTreeMap<String, Arc<BTreeSet<StatePlace>>>>,
     /// How many targets at once.
     pub(crate) concurrency: usize,
 }
@@ -169,6 +176,8 @@ impl Session {
             kubeconfigs: Arc::new(kubeconfigs),
             connect,
             renderer,
+            move_from: None,
+            places: OnceLock::new(),
             concurrency: clusters.concurrency.map_or(CONCURRENCY, |n| n as usize),
         })
     }
@@ -191,6 +200,27 @@ impl Session {
             Some(Route { cluster, server })
         });
         routes.collect()
+    }
+
+    /// The same session, in which state comes from elsewhere.
+    #[must_use]
+    pub(crate) fn moving(self, from: Option<&MoveFrom>) -> Self {
+        Session { move_from: from.cloned(), ..self }
+    }
+
+    /// What is known of where the state of a target may be besides.
+    fn whereabouts(&self, target: &Target) -> Whereabouts {
+        let places = self.places.get_or_init(|| {
+            let mut places: BTreeMap<String, BTreeSet<StatePlace>> = BTreeMap::new();
+            for target in self.project.targets.iter().chain(&self.project.others) {
+                if let Ok(server) = self.server(target) {
+                    places.entry(server.url).or_default().insert(StateNames::of(target).place());
+                }
+            }
+            places.into_iter().map(|(url, places)| (url, Arc::new(places))).collect()
+        });
+        let others = self.server(target).ok().and_then(|server| places.get(&server.url));
+        Whereabouts { from: self.move_from.clone(), others: others.cloned().unwrap_or_default() }
     }
 
     /// Checks every context before anything is contacted.
@@ -295,7 +325,8 @@ impl Session {
             events,
             self.scrubber.clone(),
             self.interrupt.token().clone(),
-        ))
+        )
+        .knowing(self.whereabouts(target)))
     }
 
     /// Renders a target. The cluster is asked only where helm has to know it.

@@ -115,8 +115,6 @@ impl Case<'_> {
     }
 }
 
-const OTHER_APPLICATION: &str =
-    "an object belongs to one application: leave it out of one of the two";
 const OTHER_APPLIER: &str = "leave it out of these manifests, or run again with \
                              `--force-conflicts` to apply it from here";
 const NOT_OURS: &str = "leave the field out of the manifest, say in `conflicts` whose it is, or \
@@ -125,6 +123,13 @@ const NAMED: &str = "`conflicts` of the application file says `stop`: settle it 
                      it, or run again with `--force-conflicts`";
 const LEFT: &str = "`conflicts` of the application file says `leave`: leave the field out of the \
                     manifest";
+
+fn other_application(app: &str) -> String {
+    format!(
+        "an object belongs to one application: leave it out of one of the two, or, where `{app}` is \
+         what this one was called or where it was before, bring it here with `--move-from {app}`"
+    )
+}
 
 fn deployed_by(deployer: &Deployer) -> String {
     format!("it is deployed by {deployer}")
@@ -148,6 +153,9 @@ impl Judgement {
     fn entry(&mut self, entry: &Entry, case: &Case<'_>) {
         let whole = entry.subresource.is_none();
         let class = case.class(entry);
+        if whole && case.policy.former.as_ref() == Some(&entry.manager) {
+            return self.take.push(entry.index);
+        }
         let taken_by_table = matches!(class, ManagerClass::Declared);
         match case.policy.choice(&entry.manager) {
             Some(Choice::Take) if whole => return self.take.push(entry.index),
@@ -172,7 +180,7 @@ impl Judgement {
             }
             ManagerClass::OtherApplication(app) => {
                 let why = format!("it belongs to the application `{app}`");
-                self.stop_by(&entry.manager, &why, OTHER_APPLICATION);
+                self.stop_by(&entry.manager, &why, &other_application(&app));
             }
             class @ (ManagerClass::Hand
             | ManagerClass::Rollout
@@ -272,7 +280,7 @@ impl Judgement {
             }
             ManagerClass::OtherApplication(app) => {
                 let why = format!("it belongs to the application `{app}`");
-                self.stop_by(&entry.manager, &why, OTHER_APPLICATION);
+                self.stop_by(&entry.manager, &why, &other_application(&app));
                 self.name_field(&entry.manager, path);
             }
             ManagerClass::Controller | ManagerClass::OtherApply | ManagerClass::OtherUpdate

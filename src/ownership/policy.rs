@@ -19,6 +19,8 @@ pub struct Policy {
     pub stop: Names,
     /// Managers whose fields stay as they are.
     pub leave: Names,
+    /// Our own manager as it was called before the state moved: its fields become ours.
+    pub former: Option<String>,
 }
 
 /// What `conflicts:` says of a manager.

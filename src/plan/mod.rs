@@ -29,4 +29,6 @@ pub use prune::{
 pub use references::{pod_template, references};
 pub use served::{Serves, to_served};
 pub use traffic::{moves_traffic, reaches};
-pub use types::{Action, Basis, Counts, ObjectPlan, Ownership, Retirement, TargetPlan, Unverified};
+pub use types::{
+    Action, Basis, Counts, ObjectPlan, Ownership, Retirement, StateMove, TargetPlan, Unverified,
+};

@@ -82,6 +82,8 @@ pub struct Rules<'a> {
     pub app_label: &'a str,
     /// Its field manager.
     pub manager: &'a str,
+    /// Both as they were before its state moved.
+    pub former: Option<(&'a str, &'a str)>,
     /// The namespace of its state.
     pub state_namespace: &'a str,
     /// What goes besides.
@@ -258,8 +260,12 @@ pub fn successor(group: &str, kind: &str) -> Option<&'static str> {
 
 /// Whether a live object carries the application's label and its field manager.
 fn is_ours(live: &Value, rules: &Rules<'_>) -> bool {
-    live["metadata"]["labels"][crate::cluster::state::APP_LABEL] == rules.app_label
-        && entries(live).iter().any(|entry| entry.is_apply_of(rules.manager))
+    let all = entries(live);
+    let label = &live["metadata"]["labels"][crate::cluster::state::APP_LABEL];
+    let is = |(app_label, manager): (&str, &str)| {
+        label == app_label && all.iter().any(|entry| entry.is_apply_of(manager))
+    };
+    is((rules.app_label, rules.manager)) || rules.former.is_some_and(is)
 }
 
 fn why_kept(id: &ObjectId, live: &Value, rules: &Rules<'_>) -> Option<String> {

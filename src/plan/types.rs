@@ -36,6 +36,8 @@ pub struct TargetPlan {
     pub hooks: Vec<Hook>,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// The state that an apply brings here from another place.
+    pub moves: Option<StateMove>,
     /// Why an apply has work to do although no object changes: an earlier run was interrupted, or
     /// the target has no record yet.
     pub unfinished: Option<String>,
@@ -187,6 +189,15 @@ pub struct Retirement {
     pub revisions: usize,
     /// What of it is in the cluster and not in the manifests: kept, and nobody's afterwards.
     pub kept: Vec<ObjectId>,
+}
+
+/// State that comes from another place: record, key and releases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateMove {
+    /// Where it is, as `<stateNamespace>/<app>`.
+    pub from: String,
+    /// How many releases are there.
+    pub releases: usize,
 }
 
 /// Why the server could not check a change beforehand.

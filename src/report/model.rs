@@ -15,7 +15,7 @@ use crate::error::{Error, Exit, Location};
 use crate::manifest::ObjectId;
 pub use plan::{
     DeployerReport, FieldReport, LeftReport, ObjectReport, PlanReport, RetirementReport,
-    RevertReport, TargetPlanReport, UntouchedReport,
+    RevertReport, StateMoveReport, TargetPlanReport, UntouchedReport,
 };
 pub use waves::{RolloutPlanReport, TargetStrategyReport, WavePlanReport};
 

@@ -176,7 +176,15 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
     for hook in &target.hooks {
         let _ = writeln!(text, "  · {}: a helm hook, not applied", name(hook));
     }
-    let quiet = target.changes.is_empty() && target.errors.is_empty() && target.left.is_empty();
+    if let Some(moves) = &target.moves {
+        let releases = plural(moves.releases, "release");
+        let line = format!("  > state of {}: record, key and {releases} move here", moves.from);
+        let _ = writeln!(text, "{}", look.paint(Role::Warn, &line));
+    }
+    let quiet = target.moves.is_none()
+        && target.changes.is_empty()
+        && target.errors.is_empty()
+        && target.left.is_empty();
     if let Some(why) = &target.unfinished
         && quiet
     {

@@ -39,6 +39,7 @@ mod prune;
 mod record;
 mod refusals;
 mod refused;
+mod relocate;
 mod rollback;
 mod rollout;
 mod rollout_steps;

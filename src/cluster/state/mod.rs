@@ -21,8 +21,8 @@ mod fixture;
 pub use about::{About, CiRun, Commit, ReleaseState, ReleaseSummary, ToolUsed, Who};
 pub use codec::Damage;
 pub use key::Key;
-pub use names::{APP_LABEL, STATE_LABEL, StateNames};
-pub use record::{Digests, HelmRelease, KEPT_SUMMARIES, Member, Record};
+pub use names::{APP_LABEL, STATE_LABEL, StateNames, StatePlace};
+pub use record::{Digests, HelmRelease, KEPT_SUMMARIES, Member, RECORD_TYPE, Record};
 pub use release::{Choice, Release, Releases};
 pub use rollout::{
     Approval, ClosedRollout, Freeze, Header, OpenRollout, Place, RolloutId, Stand, TargetProgress,

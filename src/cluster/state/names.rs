@@ -1,5 +1,8 @@
 //! What the application's state is called in a target.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::config::{AppName, Target, TargetName};
@@ -12,6 +15,73 @@ pub const APP_LABEL: &str = "mcd.dev/app";
 /// The label that state Secrets carry, with the same value as [`APP_LABEL`]. It is another key, so
 /// that the LIST of members by label never downloads megabytes of releases.
 pub const STATE_LABEL: &str = "mcd.dev/state";
+
+/// Where the state of an application is in a cluster: `shop/web`, or `mcd-system/shop.web` where
+/// state has a namespace of its own. Field managers name applications like this.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct StatePlace {
+    /// The namespace of the state.
+    pub namespace: String,
+    /// The application's namespace, where it is another.
+    of: Option<String>,
+    app: String,
+}
+
+impl StatePlace {
+    /// The place of a record that is called `name` in a namespace; none when it is no record's name.
+    pub fn of_record(namespace: &str, name: &str) -> Option<Self> {
+        let (of, app) = match name.strip_prefix("mcd.")?.split_once('.') {
+            Some((of, app)) => (Some(of), app),
+            None => (None, name.strip_prefix("mcd.")?),
+        };
+        let is_label = |text: &str| {
+            !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+        };
+        let labels = [Some(namespace), of, Some(app)];
+        labels.into_iter().flatten().all(is_label).then(|| StatePlace {
+            namespace: namespace.to_owned(),
+            of: of.map(str::to_owned),
+            app: app.to_owned(),
+        })
+    }
+
+    /// The application.
+    pub fn app(&self) -> &str {
+        &self.app
+    }
+
+    /// The application's namespace.
+    pub fn app_namespace(&self) -> &str {
+        self.of.as_deref().unwrap_or(&self.namespace)
+    }
+}
+
+impl fmt::Display for StatePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.of {
+            Some(of) => write!(f, "{}/{of}.{}", self.namespace, self.app),
+            None => write!(f, "{}/{}", self.namespace, self.app),
+        }
+    }
+}
+
+impl TryFrom<String> for StatePlace {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let place = text
+            .split_once('/')
+            .and_then(|(namespace, base)| StatePlace::of_record(namespace, &format!("mcd.{base}")));
+        place.ok_or_else(|| "expected NAMESPACE/APPLICATION, such as `shop/web`".to_owned())
+    }
+}
+
+impl From<StatePlace> for String {
+    fn from(place: StatePlace) -> String {
+        place.to_string()
+    }
+}
 
 /// The names under which a target's state is kept, and by which its members are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +131,19 @@ impl StateNames {
             manager: bounded(&format!("mcd:{state_namespace}/{base}"), 128),
             base,
         }
+    }
+
+    /// The names for the state at a place, whichever application of that target it is.
+    pub fn at(target: &TargetName, place: &StatePlace) -> Self {
+        let own = place.of.as_ref().map(|_| place.namespace.as_str());
+        Self::new(target, &AppName::new(&place.app), place.app_namespace(), own)
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> StatePlace {
+        let app = self.app.to_string();
+        let of = self.base.strip_suffix(&format!(".{app}")).map(str::to_owned);
+        StatePlace { namespace: self.namespace.clone(), of, app }
     }
 
     /// The Secret with the record.
@@ -171,6 +254,29 @@ mod tests {
         assert_ne!(names.app_label, other.app_label);
         assert_ne!(names.manager, other.manager);
         assert_ne!(names.record(), other.record());
+    }
+
+    #[test]
+    fn places_are_read_as_they_are_written() {
+        for (names, text) in [
+            (named("web", "shop", None), "shop/web"),
+            (named("web", "shop", Some("mcd-system")), "mcd-system/shop.web"),
+        ] {
+            let place = names.place();
+            assert_eq!(place.to_string(), text);
+            assert_eq!(StatePlace::try_from(text.to_owned()), Ok(place.clone()));
+            assert_eq!(StateNames::at(&TargetName::new("us-east"), &place), names);
+            assert_eq!(
+                StatePlace::of_record(&names.namespace, &names.record()),
+                Some(place.clone())
+            );
+            assert_eq!((place.app(), place.app_namespace()), ("web", "shop"));
+            assert!(names.manager.ends_with(text), "{}", names.manager);
+        }
+        for wrong in ["shop", "shop/", "/web", "shop/a.b.c", "shop/web/x", ""] {
+            assert!(StatePlace::try_from(wrong.to_owned()).is_err(), "{wrong}");
+        }
+        assert_eq!(StatePlace::of_record("shop", "mcd-key.web"), None);
     }
 
     #[test]

@@ -24,7 +24,14 @@ fn resource(id: &ObjectId) -> Resource {
 }
 
 fn rules(besides: Besides, whole: bool) -> Rules<'static> {
-    Rules { app_label: LABEL, manager: MANAGER, state_namespace: "shop", besides, whole }
+    Rules {
+        app_label: LABEL,
+        manager: MANAGER,
+        former: None,
+        state_namespace: "shop",
+        besides,
+        whole,
+    }
 }
 
 const ALL: Besides = Besides { namespaces: true, definitions: true, volumes: true };

@@ -67,6 +67,9 @@ pub struct TargetPlanReport {
     pub untouched: Vec<UntouchedReport>,
     /// What left the manifests and stays.
     pub left: Vec<LeftReport>,
+    /// The state that an apply brings here from another place (`--move-from`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moves: Option<StateMoveReport>,
     /// Why an apply has work to do even where no object changes: an earlier run was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
@@ -76,6 +79,17 @@ pub struct TargetPlanReport {
     pub warnings: Vec<String>,
     /// What went wrong.
     pub errors: Vec<ErrorReport>,
+}
+
+/// State that comes from another place: record, key and releases.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StateMoveReport {
+    /// Where it is: `<stateNamespace>/<application>`, or `<stateNamespace>/<namespace>.<application>`
+    /// where `stateNamespace` was set.
+    pub from: String,
+    /// How many releases come along.
+    pub releases: usize,
 }
 
 /// An object that left the manifests and stays.
@@ -312,6 +326,10 @@ impl TargetPlanReport {
                 .chain(sweep.delete.iter().map(ObjectReport::from))
                 .collect(),
             left: kept.chain(unread).collect(),
+            moves: plan.moves.as_ref().map(|moves| StateMoveReport {
+                from: moves.from.clone(),
+                releases: moves.releases,
+            }),
             unfinished: plan.unfinished.clone(),
             hooks: plan.hooks.iter().map(|hook| ObjectReference::from(&hook.id)).collect(),
             warnings: plan.warnings.clone(),
@@ -343,6 +361,7 @@ impl TargetPlanReport {
             left: Vec::new(),
             retires: Vec::new(),
             untouched: Vec::new(),
+            moves: None,
             unfinished: None,
             hooks: Vec::new(),
             warnings: Vec::new(),

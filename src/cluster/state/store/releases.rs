@@ -88,6 +88,24 @@ impl Store {
         Ok(())
     }
 
+    /// Stores a release that comes from another place, under its own number and with its summary.
+    /// What is there of it already, from a run that was broken off, stays. Parts for namespaces that
+    /// are not there any more are left out: whoever goes back to it is told.
+    pub async fn import(&self, mut release: Release, summary: &ReleaseSummary) -> Result<()> {
+        release.app = self.names().app.clone();
+        let (parts, _) = release.encode(self.names())?;
+        for part in &parts {
+            let elsewhere = part.namespace != self.names().namespace;
+            match self.create(part).await {
+                Ok(()) => {}
+                Err(error) if is_taken(&error) => {}
+                Err(error) if elsewhere && is_without_namespace(&error) => {}
+                Err(error) => return Err(self.part_error(error, part)),
+            }
+        }
+        self.mark(summary).await
+    }
+
     /// Makes a release's metadata say `summary`. One that is gone is left alone: the record has
     /// its summary.
     pub async fn mark(&self, summary: &ReleaseSummary) -> Result<()> {
