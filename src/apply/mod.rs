@@ -5,6 +5,7 @@ mod adopt;
 mod around;
 mod ask;
 mod assess;
+mod contents;
 mod delete;
 mod doctor;
 mod execute;
@@ -29,6 +30,7 @@ mod unserved;
 mod wait;
 mod write;
 
+pub use contents::{Contents, contents};
 pub use delete::{DeleteOptions, Deletion, delete, deletion_plan};
 pub use doctor::{AT_THE_SERVER, Check, Diagnosis, Found, examine, greet, identity};
 pub use execute::{Applied, ApplyOptions, apply};

@@ -117,6 +117,9 @@ fn leaves_for(
             .on(&names.secret_id(&names.record()))
     };
     match &there.moved_to {
+        None if there.rollout.is_some() => Err(blocked("a rollout is open there".to_owned()).hint(
+            "end it with the files as they were: `mcd rollout resume` or `mcd rollout abort`",
+        )),
         Some(to) if to != own => Err(blocked(format!("its state is being moved to `{to}`"))
             .hint("an apply with the files that say so finishes that")),
         Some(_) | None => Ok(()),

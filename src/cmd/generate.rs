@@ -35,6 +35,8 @@ pub(super) enum Document {
     History,
     /// The output of `history show -o json`.
     Release,
+    /// The output of `compare -o json`.
+    Compare,
     /// The output of `doctor -o json`.
     Doctor,
     /// The output of the verbs of a rollout with `-o json`.
@@ -52,6 +54,7 @@ pub(crate) fn schema(args: &SchemaArgs, ui: &Ui) -> Outcome {
         Document::Run => output::<RunReport>(),
         Document::History => output::<super::history::HistoryReport>(),
         Document::Release => output::<super::release::ShowReport>(),
+        Document::Compare => output::<crate::report::compare::CompareReport>(),
         Document::Doctor => output::<crate::report::doctor::DoctorReport>(),
         Document::Rollout => output::<crate::report::rollout::RolloutReport>(),
         Document::Event => output::<crate::report::EventLine<'_>>(),

@@ -10,6 +10,7 @@ use crate::ui::Ui;
 mod adopt;
 mod apply;
 pub mod args;
+mod compare;
 mod delete;
 mod deploy;
 mod diff;
@@ -39,7 +40,7 @@ mod watch;
 pub const EXIT_CODES: &str = "\
 Exit codes:
     0  done; nothing to do
-    1  a target failed · diff: differences · status --wait: not healthy · doctor: a check fails
+    1  a target failed · diff, compare: differences · status --wait: not healthy · doctor: a check fails
     2  changes present (only with --detailed-exitcode)
     3  usage or configuration; a confirmation without a terminal
     4  rendering failed, or the server refuses a manifest (invalid, immutable, quota)
@@ -50,7 +51,7 @@ Exit codes:
     8  done, with failures inside the budget
     9  a cluster could not be reached, or not read (401, 403)
   130  interrupted (143: terminated)
-When several apply, the first of 130/143, 3, 4, 5, 1, 9, 6, 7, 8, 2, 0 wins; for diff 9 wins over 1.";
+When several apply, the first of 130/143, 3, 4, 5, 1, 9, 6, 7, 8, 2, 0 wins; for diff and compare 9 wins over 1.";
 
 /// Deploy one application to many Kubernetes clusters: render for each target with its own
 /// kustomize or helm, see what would change, apply, and see how each cluster stands.
@@ -100,6 +101,8 @@ enum Command {
     Status(status::StatusArgs),
     /// Show the releases of each target
     History(history::HistoryArgs),
+    /// Show what two targets have that is not the same (exit 1: differences)
+    Compare(compare::CompareArgs),
     /// Check that all is there that plan, apply and delete need: reachable, identity, rights, APIs, tools
     Doctor(doctor::DoctorArgs),
     /// Keep everyone from writing to the targets, until it is lifted or its time is over
@@ -187,6 +190,7 @@ async fn run(command: Command, global: &args::GlobalArgs, ui: &Ui) -> Outcome {
         Command::Delete(args) => delete::run(&args, global, ui).await,
         Command::Status(args) => status::run(&args, global, ui).await,
         Command::History(args) => history::run(&args, ui).await,
+        Command::Compare(args) => compare::run(args, ui).await,
         Command::Doctor(args) => doctor::run(&args, global, ui).await,
         Command::Unlock(args) => unlock::run(&args, global, ui).await,
         Command::Version(args) => version::run(&args, global, ui).await,

@@ -2,6 +2,7 @@
 //! unified text that `kubectl diff` shows. Pure.
 
 mod normal;
+mod shape;
 mod structural;
 mod text;
 
@@ -11,6 +12,7 @@ use serde_json::Value;
 use crate::manifest::{self, ObjectId};
 
 pub use normal::normalize;
+pub use shape::shaped;
 pub use structural::{Change, Op, changes};
 pub use text::{DiffLine, LineKind};
 

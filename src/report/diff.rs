@@ -231,6 +231,14 @@ fn fields(id: &ObjectId, diff: &ObjectDiff, view: View<'_>, look: Look, text: &m
     }
 }
 
+/// The fields that differ between two objects, each with both values.
+pub fn field_lines(diff: &ObjectDiff, look: Look) -> String {
+    let view = View { context: 3, structural: true, wanted: "" };
+    let mut text = String::new();
+    diff.changes.iter().for_each(|change| field(change, view, look, &mut text));
+    text
+}
+
 fn field(change: &Change, view: View<'_>, look: Look, text: &mut String) {
     let path = change.path.to_string();
     let mut line = |role: Role, line: &str| {

@@ -2,6 +2,7 @@
 
 pub mod age;
 mod board;
+pub mod compare;
 pub mod diff;
 pub mod doctor;
 mod elide;

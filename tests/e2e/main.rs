@@ -10,6 +10,7 @@ mod annotations;
 mod apply;
 mod chart_world;
 mod charts;
+mod compare;
 mod conflicts;
 mod crash;
 mod delete;

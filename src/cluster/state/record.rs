@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::about::{ReleaseState, ReleaseSummary};
 use super::codec::{self, Damage};
-use super::names::StateNames;
+use super::names::{StateNames, StatePlace};
 use super::rollout::{ClosedRollout, Freeze, OpenRollout};
 use super::secret::{self, MAX_DATA, StateSecret, Unfit};
 use crate::config::{AppName, TargetName};
@@ -27,7 +27,7 @@ const PLAIN: u32 = 1;
 pub const KEPT_SUMMARIES: usize = 10;
 
 /// The type of the Secret.
-const SECRET_TYPE: &str = "mcd.dev/record.v1";
+pub const RECORD_TYPE: &str = "mcd.dev/record.v1";
 /// The data key.
 const DATA_KEY: &str = "record";
 
@@ -57,6 +57,12 @@ pub struct Record {
     /// Helm releases whose objects became the application's, and that helm still sees.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub retire: Vec<HelmRelease>,
+    /// Where the state came from, until all objects are here and the state there is removed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub moved_from: Option<StatePlace>,
+    /// Where the state goes: this record is left, and nobody may write by it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub moved_to: Option<StatePlace>,
     /// The rollout that is open: others may not write until it is closed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rollout: Option<Box<OpenRollout>>,
@@ -126,6 +132,8 @@ impl Record {
             releases: Vec::new(),
             active: None,
             retire: Vec::new(),
+            moved_from: None,
+            moved_to: None,
             rollout: None,
             closed: None,
             freeze: None,
@@ -227,8 +235,13 @@ impl Record {
                 .in_target(&names.target)
                 .on(&names.secret_id(&names.record()))
         };
-        // An mcd that knows of neither would write over a rollout and past a freeze.
-        let schema = if self.rollout.is_some() || self.freeze.is_some() { SCHEMA } else { PLAIN };
+        // An mcd that knows of none of them would write over a rollout, past a freeze, and into
+        // what is left.
+        let held = self.rollout.is_some()
+            || self.freeze.is_some()
+            || self.moved_from.is_some()
+            || self.moved_to.is_some();
+        let schema = if held { SCHEMA } else { PLAIN };
         let record = Record { schema, ..self.clone() };
         let packed = codec::pack(&record).map_err(|damage| failed(damage.to_string()))?;
         if packed.len() > MAX_DATA {
@@ -242,7 +255,7 @@ impl Record {
         let secret = StateSecret {
             namespace: &names.namespace,
             name: names.record(),
-            secret_type: SECRET_TYPE,
+            secret_type: RECORD_TYPE,
             labels: BTreeMap::new(),
             annotations: BTreeMap::new(),
             data: [(DATA_KEY, packed.as_slice())].into(),
@@ -255,7 +268,7 @@ impl Record {
     /// errors that say so: a record is never silently taken as absent.
     pub fn decode(secret: &Value, names: &StateNames) -> Result<Record> {
         let read = || -> Result<Record, Unfit> {
-            secret::check_type(secret, SECRET_TYPE)?;
+            secret::check_type(secret, RECORD_TYPE)?;
             let value = codec::unpack(&secret::data(secret, DATA_KEY)?)?;
             Unfit::check_schema(&value, SCHEMA)?;
             let mut record: Record = serde_json::from_value(value)?;
@@ -447,7 +460,7 @@ mod tests {
         let mut other = sample();
         other.app = AppName::new("api");
         let cases = [
-            ("no data", json!({"type": SECRET_TYPE})),
+            ("no data", json!({"type": RECORD_TYPE})),
             ("no base64", with(&sound, "%%".into())),
             ("no gzip", with(&sound, encode(b"{}"))),
             ("cut", with(&sound, encode(&packed[..packed.len() / 2]))),
