@@ -45,6 +45,7 @@ complete -c mcd -n "__fish_mcd_needs_command" -f -a "rollout" -d 'Take a release
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "delete" -d 'Delete the application from the targets'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "status" -d 'Show how the application stands in each target'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "history" -d 'Show the releases of each target'
+complete -c mcd -n "__fish_mcd_needs_command" -f -a "compare" -d 'Show what two targets have that is not the same (exit 1: differences)'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "doctor" -d 'Check that all is there that plan, apply and delete need: reachable, identity, rights, APIs, tools'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "freeze" -d 'Keep everyone from writing to the targets, until it is lifted or its time is over'
 complete -c mcd -n "__fish_mcd_needs_command" -f -a "unlock" -d 'Remove the lock that a run left behind'
@@ -135,6 +136,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand diff" -l context-lines -d 'How m
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l release -d 'Compare with the objects of this release instead of the manifests: what a rollback to it would change' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand diff" -l move-from -d 'Bring the application\'s state here from another state namespace, or from what the application was called: `shop`, `shop/web`' -r
 complete -c mcd -n "__fish_mcd_using_subcommand diff" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -174,6 +176,7 @@ plain\t'At once'
 steps\t'Through the steps of the application file'"
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand plan" -l move-from -d 'Bring the application\'s state here from another state namespace, or from what the application was called: `shop`, `shop/web`' -r
 complete -c mcd -n "__fish_mcd_using_subcommand plan" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'
@@ -213,6 +216,7 @@ plain\t'At once'
 steps\t'Through the steps of the application file'"
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l move-from -d 'Bring the application\'s state here from another state namespace, or from what the application was called: `shop`, `shop/web`' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
@@ -346,6 +350,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_sub
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -f -a "abort" -d 'Take the rollout back: every target gets the release again that it ran before'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l move-from -d 'Bring the application\'s state here from another state namespace, or from what the application was called: `shop`, `shop/web`' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
@@ -392,6 +397,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l suffix -d 'What is appended to the names of the copies, after a dash' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l move-from -d 'Bring the application\'s state here from another state namespace, or from what the application was called: `shop`, `shop/web`' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
@@ -706,6 +712,29 @@ complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
 complete -c mcd -n "__fish_mcd_using_subcommand history; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
+json\t'JSON, with a documented schema'
+yaml\t'The same as YAML'
+name\t'One name a line'"
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -s f -l file -d 'The application file' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l fleet -d 'The fleet file; default: what the application file says' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l var -d 'Set a variable of the application file; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l as -d 'Act as this user' -r
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l as-uid -d 'Act with this uid' -r
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l request-timeout -d 'How long one call to an API server may take' -r
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l concurrency -d 'How many targets at once; default: all' -r
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l color -d 'When to use colour: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l live -d 'Compare what the clusters have, of each object what its manifest sets, and not what was rendered for the active releases'
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -s q -l quiet -d 'Show results and errors only'
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c mcd -n "__fish_mcd_using_subcommand doctor" -s o -l output -d 'The form of the result on stdout: table, json, yaml, or name (one a line)' -r -f -a "table\t'For people'
 json\t'JSON, with a documented schema'
 yaml\t'The same as YAML'

@@ -167,6 +167,7 @@ _arguments "${_arguments_options[@]}" : \
 '--context-lines=[How many lines to show around a change]:N:_default' \
 '--release=[Compare with the objects of this release instead of the manifests\: what a rollback to it would change]:N:_default' \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
+'--move-from=[Bring the application'\''s state here from another state namespace, or from what the application was called\: \`shop\`, \`shop/web\`]:NAMESPACE[/NAME]:_default' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -219,6 +220,7 @@ _arguments "${_arguments_options[@]}" : \
 plain\:"At once"
 steps\:"Through the steps of the application file"))' \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
+'--move-from=[Bring the application'\''s state here from another state namespace, or from what the application was called\: \`shop\`, \`shop/web\`]:NAMESPACE[/NAME]:_default' \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
 json\:"JSON, with a documented schema"
 yaml\:"The same as YAML"
@@ -271,6 +273,7 @@ _arguments "${_arguments_options[@]}" : \
 plain\:"At once"
 steps\:"Through the steps of the application file"))' \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
+'--move-from=[Bring the application'\''s state here from another state namespace, or from what the application was called\: \`shop\`, \`shop/web\`]:NAMESPACE[/NAME]:_default' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
@@ -451,6 +454,7 @@ never\:"Never"))' \
             (run)
 _arguments "${_arguments_options[@]}" : \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
+'--move-from=[Bring the application'\''s state here from another state namespace, or from what the application was called\: \`shop\`, \`shop/web\`]:NAMESPACE[/NAME]:_default' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
@@ -510,6 +514,7 @@ _arguments "${_arguments_options[@]}" : \
 '--replicas=[How many replicas each copy has\: a number, or a share of the replicas that run now (\`20%\`)]:N|%:_default' \
 '--suffix=[What is appended to the names of the copies, after a dash]:TEXT:_default' \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
+'--move-from=[Bring the application'\''s state here from another state namespace, or from what the application was called\: \`shop\`, \`shop/web\`]:NAMESPACE[/NAME]:_default' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
@@ -990,6 +995,45 @@ never\:"Never"))' \
     ;;
 esac
 ;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+'-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'--output=[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
+json\:"JSON, with a documented schema"
+yaml\:"The same as YAML"
+name\:"One name a line"))' \
+'-f+[The application file]:FILE:_files' \
+'--file=[The application file]:FILE:_files' \
+'--fleet=[The fleet file; default\: what the application file says]:FILE:_files' \
+'*-t+[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
+'-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
+'--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
+'--as=[Act as this user]:USER:_default' \
+'*--as-group=[Act as a member of this group; may be repeated]:GROUP:_default' \
+'--as-uid=[Act with this uid]:UID:_default' \
+'--request-timeout=[How long one call to an API server may take]:DURATION:_default' \
+'--concurrency=[How many targets at once; default\: all]:N:_default' \
+'--color=[When to use colour\: auto (by the terminal, NO_COLOR and CLICOLOR_FORCE), always, never]:WHEN:((auto\:"On a terminal"
+always\:"Always"
+never\:"Never"))' \
+'--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
+'--live[Compare what the clusters have, of each object what its manifest sets, and not what was rendered for the active releases]' \
+'-q[Show results and errors only]' \
+'--quiet[Show results and errors only]' \
+'*-v[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'*--verbose[Show more\: how many objects stay unchanged, every attempt that failed]' \
+'-h[Print help]' \
+'--help[Print help]' \
+':a -- A target:_default' \
+':b -- The target that it is compared with:_default' \
+&& ret=0
+;;
 (doctor)
 _arguments "${_arguments_options[@]}" : \
 '-o+[The form of the result on stdout\: table, json, yaml, or name (one a line)]:FORMAT:((table\:"For people"
@@ -1220,6 +1264,7 @@ _mcd_commands() {
 'delete:Delete the application from the targets' \
 'status:Show how the application stands in each target' \
 'history:Show the releases of each target' \
+'compare:Show what two targets have that is not the same (exit 1\: differences)' \
 'doctor:Check that all is there that plan, apply and delete need\: reachable, identity, rights, APIs, tools' \
 'freeze:Keep everyone from writing to the targets, until it is lifted or its time is over' \
 'unlock:Remove the lock that a run left behind' \
@@ -1240,6 +1285,11 @@ _mcd__subcmd__adopt_commands() {
 _mcd__subcmd__apply_commands() {
     local commands; commands=()
     _describe -t commands 'mcd apply commands' commands "$@"
+}
+(( $+functions[_mcd__subcmd__compare_commands] )) ||
+_mcd__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'mcd compare commands' commands "$@"
 }
 (( $+functions[_mcd__subcmd__completions_commands] )) ||
 _mcd__subcmd__completions_commands() {

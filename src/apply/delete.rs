@@ -102,7 +102,7 @@ pub async fn delete(
 
 /// Why a target without a record is not one where nothing was ever deployed: releases are there that
 /// were applied. None: there are none.
-pub(super) async fn lost_record(job: &Job) -> Result<Option<Error>, Error> {
+pub async fn lost_record(job: &Job) -> Result<Option<Error>, Error> {
     let releases = job.store.releases().await?;
     let applied = |head: &Head| head.summary.state != ReleaseState::Staged;
     let applied = releases.iter().filter(|release| release.head.as_ref().is_some_and(applied));

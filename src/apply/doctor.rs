@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::stream::{self, StreamExt};
 use tokio::time::Instant;
 
+use super::delete::lost_record;
 use super::job::Job;
 use super::observe::PARALLEL;
 use super::rollout::blocked;
@@ -145,8 +146,13 @@ pub async fn examine(job: &Job, rendered: Result<&Rendered, &Error>, diagnosis: 
     judge_rights(job, &rights, user.as_deref(), rendered.is_ok(), diagnosis).await;
     let (app, home) = (job.target.app.as_str(), &job.target.state_namespace);
     diagnosis.roles = rights.roles(app, home, user.as_deref());
-    let known = record.as_ref().map(|found| found.as_ref().map(|(r, _)| r));
-    diagnosis.add("state", state(known, job.cluster.now()));
+    let lost = match &record {
+        // As `status` does: releases that were applied, and no record of them.
+        Ok(None) => lost_record(job).await.unwrap_or_default(),
+        Ok(Some(_)) | Err(_) => None,
+    };
+    let known = record.as_ref().map(|found| found.as_ref().map(|(record, _)| record));
+    diagnosis.add("state", lost.map_or_else(|| state(known, job.cluster.now()), Found::Fail));
     diagnosis.add("lock", lock(job).await);
 }
 

@@ -10,7 +10,7 @@ use super::wait::Subject;
 use super::write::{Progress, untouched};
 use crate::cluster::state::{Digests, Record};
 use crate::manifest::{Object, ObjectId};
-use crate::plan::{Action, Handling, ObjectPlan, Prepared};
+use crate::plan::{is_protected_unsent, Action, Handling, ObjectPlan, Prepared};
 use crate::render::Rendered;
 
 /// Adds what is about to be written to the inventory. Whoever comes after a crash finds a record
@@ -62,6 +62,9 @@ pub(super) fn remember(
     let mut jobs = Vec::new();
     let server = &observed.plan.server_version;
     for object in &observed.plan.objects {
+        if let Some(member) = record.inventory.get_mut(&object.id) {
+            member.protected = is_protected_unsent(object);
+        }
         let (uid, live) = match progress.written.get(&object.id) {
             Some(written) => (written.uid.clone(), written.digest),
             None => match observed.unchanged.get(&object.id) {

@@ -31,7 +31,7 @@ mod wait;
 mod write;
 
 pub use contents::{Contents, contents};
-pub use delete::{DeleteOptions, Deletion, delete, deletion_plan};
+pub use delete::{DeleteOptions, Deletion, delete, deletion_plan, lost_record};
 pub use doctor::{AT_THE_SERVER, Check, Diagnosis, Found, examine, greet, identity};
 pub use execute::{Applied, ApplyOptions, apply};
 pub use fleet::{Ended, run_wave};

@@ -23,7 +23,7 @@ use crate::manifest::{Object, ObjectId};
 use crate::ownership::{Digest, FieldPath, Policy, autoscaled};
 use crate::plan::{
     self, Action, Handling, ObjectPlan, Prepared, PruneOptions, StateMove, Sweep, TargetPlan,
-    prepare,
+    is_protected_unsent, prepare,
 };
 use crate::render::Rendered;
 
@@ -271,9 +271,8 @@ pub async fn observe(
     if rendered.objects.is_empty() {
         warnings.push("the manifests are empty".to_owned());
     }
-    let idle = |rule: &&Ignore| !scene.prepared.iter().any(|p| rule.matches(&p.object));
-    let idle = job.target.ignore.iter().filter(idle);
-    warnings.extend(idle.map(|rule| format!("`ignore` at {} matches no object", rule.origin)));
+    let set: Vec<&Object> = scene.prepared.iter().map(|p| &p.object).collect();
+    warnings.extend(plan::idle(&set, &job.target.ignore, &job.target.health));
     warnings.extend(references::missing(job, &discovery, &objects).await);
     let retires = adopt::retirements(job, &discovery, known, &objects, &mut warnings).await;
     let retires = retires.map_err(one)?;
@@ -340,9 +339,9 @@ fn left_to_others(
     for rule in ignore {
         for object in prepared.iter().map(|p| &p.object).filter(|object| rule.matches(object)) {
             let known = leaves.entry(object.id.clone()).or_default();
-            for path in &rule.paths {
-                if !known.contains(path) {
-                    known.push(path.clone());
+            for path in rule.paths_of(object) {
+                if !known.contains(&path) {
+                    known.push(path);
                 }
             }
         }
@@ -391,6 +390,15 @@ fn unfinished(
     }
     if let Some(id) = ignored.iter().find(|id| record.inventory.contains_key(*id)) {
         return Some(format!("{id} is in the inventory and is ignored from now on"));
+    }
+    let changed = objects.iter().find(|o| {
+        record.inventory.get(&o.id).is_some_and(|m| m.protected != is_protected_unsent(o))
+    });
+    if let Some(object) = changed {
+        return Some(match is_protected_unsent(object) {
+            true => format!("{} is protected from now on", object.id),
+            false => format!("{} is not protected any more", object.id),
+        });
     }
     // What is only made when it is absent may be somebody else's.
     let settled = |o: &&ObjectPlan| {

@@ -50,7 +50,8 @@ pub(super) async fn candidates<'a>(
                 }
                 (Lookup::Served(resource), Known::Nothing) => find(job, resource, id).await?,
             };
-            Ok(Candidate { id: id.clone(), uid: member.uid.clone(), found })
+            let (uid, protected) = (member.uid.clone(), member.protected);
+            Ok(Candidate { id: id.clone(), uid, protected, found })
         })
         .buffered(PARALLEL)
         .try_collect()
@@ -233,9 +234,11 @@ async fn again(
 ) -> Result<Sweep, Error> {
     let found: Vec<Candidate> = stream::iter(condemned)
         .map(|c| async move {
-            let uid = record.inventory.get(&c.id).and_then(|member| member.uid.clone());
+            let member = record.inventory.get(&c.id);
+            let uid = member.and_then(|member| member.uid.clone());
+            let protected = member.is_some_and(|member| member.protected);
             let found = find(job, &c.resource, &c.id).await?;
-            Ok::<_, Error>(Candidate { id: c.id.clone(), uid, found })
+            Ok::<_, Error>(Candidate { id: c.id.clone(), uid, protected, found })
         })
         .buffered(PARALLEL)
         .try_collect()

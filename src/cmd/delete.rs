@@ -17,7 +17,7 @@ use crate::config::Target;
 use crate::error::{Error, Exit};
 use crate::event::EventKind;
 use crate::report::group::{grouped, names};
-use crate::report::model::{ErrorReport, RunReport, TargetReport, TargetState};
+use crate::report::model::{ErrorReport, LeftReport, RunReport, TargetReport, TargetState};
 use crate::report::plan::plural;
 use crate::ui::Ui;
 
@@ -147,10 +147,18 @@ fn would(
                 &format!("{} to delete", deletion.delete.len()),
                 deletion.kept.len(),
             ),
+            deletes: deletion.delete.iter().map(|c| (&c.id).into()).collect(),
+            left: left(deletion),
             ..base(target, state)
         },
         Err(error) => failed(target, std::slice::from_ref(error)),
     }
+}
+
+/// What stays, and why.
+fn left(deletion: &Deletion) -> Vec<LeftReport> {
+    let kept = deletion.kept.iter();
+    kept.map(|(id, why)| LeftReport { object: id.into(), reason: why.clone() }).collect()
 }
 
 /// `9 deleted`, `9 deleted, 1 kept`.
@@ -189,6 +197,7 @@ async fn carry_out(
         report.objects.insert("deleted".to_owned(), done.len());
     }
     report.message = with_kept(&format!("{} deleted", done.len()), deletion.kept.len());
+    report.left = left(deletion);
     report.warnings = deletion.kept.iter().map(|(id, why)| format!("{id} stays: {why}")).collect();
     let exit = match &result {
         Ok(()) => Exit::Ok,

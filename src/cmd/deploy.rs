@@ -342,6 +342,8 @@ pub(crate) fn base(target: &Target, state: TargetState) -> TargetReport {
         rollout: None,
         freeze: None,
         objects: BTreeMap::new(),
+        deletes: Vec::new(),
+        left: Vec::new(),
         unhealthy: Vec::new(),
         tree: Vec::new(),
         warnings: Vec::new(),

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::Outcome;
 use super::args::{ClusterArgs, GlobalArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
@@ -48,7 +50,7 @@ pub(crate) async fn run(args: &DoctorArgs, global: &GlobalArgs, ui: &Ui) -> Outc
         code = code.and(exit(diagnosis));
     }
     if args.role {
-        return roles(&results, code, ui);
+        return roles(&session, &results, code, args.output.output, ui);
     }
     let report = DoctorReport {
         schema: "mcd.dev/doctor/v1".to_owned(),
@@ -115,9 +117,33 @@ async fn rendered(session: &Session, job: &Job) -> Result<Rendered, Error> {
     session.render(&job.target, cluster).await
 }
 
+/// What `mcd doctor --role -o json` prints.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RolesReport<'a> {
+    schema: &'static str,
+    application: String,
+    /// Each distinct set of roles once.
+    sets: Vec<RoleSet<'a>>,
+    exit_code: u8,
+}
+
+#[derive(Serialize)]
+struct RoleSet<'a> {
+    /// The targets that need it.
+    targets: Vec<&'a str>,
+    roles: &'a [Value],
+}
+
 /// Each distinct set of roles once, with the targets that need it.
-fn roles(results: &[(Arc<Target>, Diagnosis)], code: Exit, ui: &Ui) -> Outcome {
-    let mut sets: Vec<(String, Vec<&str>)> = Vec::new();
+fn roles(
+    session: &Session,
+    results: &[(Arc<Target>, Diagnosis)],
+    code: Exit,
+    output: Output,
+    ui: &Ui,
+) -> Outcome {
+    let mut sets: Vec<RoleSet<'_>> = Vec::new();
     for (target, diagnosis) in results {
         if diagnosis.roles.is_empty() {
             let failed = diagnosis.checks.iter().find_map(|check| match &check.found {
@@ -129,17 +155,41 @@ fn roles(results: &[(Arc<Target>, Diagnosis)], code: Exit, ui: &Ui) -> Outcome {
             }
             continue;
         }
-        let roles = diagnosis.roles.iter().map(to_yaml);
-        let text: String = roles.map(|role| format!("---\n{role}")).collect();
-        match sets.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, targets)) => targets.push(target.name.as_str()),
-            None => sets.push((text, vec![target.name.as_str()])),
+        let (name, roles) = (target.name.as_str(), diagnosis.roles.as_slice());
+        match sets.iter_mut().find(|set| set.roles == roles) {
+            Some(set) => set.targets.push(name),
+            None => sets.push(RoleSet { targets: vec![name], roles }),
         }
-    }
-    for (text, targets) in &sets {
-        ui.data(&format!("# {}\n{text}", targets.join(", ")))?;
     }
     // What is missing is why someone asks; only what could not be told is a failure.
     let told = results.iter().all(|(_, diagnosis)| !diagnosis.roles.is_empty());
-    Ok(if told { Exit::Ok } else { code })
+    let exit = if told { Exit::Ok } else { code };
+    match output {
+        Output::Json | Output::Yaml => {
+            let report = RolesReport {
+                schema: "mcd.dev/roles/v1",
+                application: session.project.app.to_string(),
+                sets,
+                exit_code: exit.code(),
+            };
+            document(&report, output, ui)?;
+        }
+        Output::Table => {
+            for RoleSet { targets, roles } in &sets {
+                let text: String = roles.iter().map(|r| format!("---\n{}", to_yaml(r))).collect();
+                ui.data(&format!("# {}\n{text}", targets.join(", ")))?;
+            }
+        }
+        Output::Name => {
+            for RoleSet { targets, roles } in &sets {
+                for (target, role) in targets.iter().flat_map(|t| roles.iter().map(move |r| (t, r)))
+                {
+                    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                    let kind = text(&role["kind"]).to_lowercase();
+                    ui.data(&format!("{target} {kind}/{}\n", text(&role["metadata"]["name"])))?;
+                }
+            }
+        }
+    }
+    Ok(exit)
 }

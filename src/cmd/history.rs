@@ -9,6 +9,7 @@ use super::args::{ClusterArgs, Output, OutputArgs, ProjectArgs};
 use super::plan::document;
 use super::release;
 use super::session::Session;
+use crate::apply::lost_record;
 use crate::cluster::state::ReleaseSummary;
 use crate::error::{Error, Exit};
 use crate::render::ChartUsed;
@@ -191,7 +192,10 @@ pub(crate) async fn run(args: &HistoryArgs, ui: &Ui) -> Outcome {
         .each(|target| async {
             let target = target;
             let job = session.job(&target).await?;
-            job.store.record().await
+            match job.store.record().await? {
+                Some((record, _)) => Ok(Some(record)),
+                None => lost_record(&job).await?.map_or(Ok(None), Err),
+            }
         })
         .await;
     session.settle().await;
@@ -202,7 +206,6 @@ pub(crate) async fn run(args: &HistoryArgs, ui: &Ui) -> Outcome {
             let target = target.name.to_string();
             match result {
                 Ok(record) => {
-                    let record = record.map(|(record, _)| record);
                     let releases = record.iter().flat_map(|r| r.releases.iter().rev());
                     TargetHistory {
                         target,
@@ -243,6 +246,18 @@ pub(crate) async fn run(args: &HistoryArgs, ui: &Ui) -> Outcome {
 fn show(report: &HistoryReport, output: Output, ui: &Ui) -> Result<(), Error> {
     if matches!(output, Output::Json | Output::Yaml) {
         return document(report, output, ui);
+    }
+    if output == Output::Name {
+        let names = report.targets.iter().flat_map(|target| {
+            target.releases.iter().map(|r| format!("{} {}\n", target.target, r.number))
+        });
+        ui.data(&names.collect::<String>())?;
+        for target in &report.targets {
+            if let Some(error) = &target.error {
+                ui.warning(&format!("{}: {}", target.target, error.line()));
+            }
+        }
+        return Ok(());
     }
     let commits = report.targets.iter().flat_map(|t| &t.releases).any(|r| r.commit.is_some());
     let mut headers = vec!["CLUSTER", "RELEASE", "STATE", "STARTED", "BY"];

@@ -131,6 +131,13 @@ pub(crate) async fn run(args: &ValidateArgs, _global: &GlobalArgs, ui: &Ui) -> O
         document(&validation, args.output.output, ui)?;
         return Ok(exit);
     }
+    if args.output.output == Output::Name {
+        let word = |t: &TargetValidation| if t.errors.is_empty() { "valid" } else { "invalid" };
+        let names = targets.iter().map(|t| format!("{} {}\n", t.target, word(t)));
+        ui.data(&names.collect::<String>())?;
+        ui.errors(&failures);
+        return Ok(exit);
+    }
     let mut table = Table::new(vec!["CLUSTER", "OBJECTS", "MESSAGE"]);
     for target in &targets {
         let mut notes = target.warnings.clone();

@@ -87,6 +87,19 @@ fn show(versions: &Versions, output: Output, ui: &Ui) -> Result<(), Error> {
         return document(versions, output, ui);
     }
     let mut text = format!("mcd {}\n", versions.client);
+    if output == Output::Name {
+        for cluster in &versions.clusters {
+            match (&cluster.server, &cluster.error) {
+                (Some(server), _) => text += &format!("{} {server}\n", cluster.target),
+                (None, error) => ui.warning(&format!(
+                    "{}: {}",
+                    cluster.target,
+                    error.as_deref().unwrap_or_default()
+                )),
+            }
+        }
+        return ui.data(&text);
+    }
     if !versions.clusters.is_empty() {
         let mut table = Table::new(vec!["CLUSTER", "SERVER", "MESSAGE"]);
         for cluster in &versions.clusters {

@@ -85,6 +85,22 @@ impl Ignore {
     }
 }
 
+impl Ignore {
+    /// The fields of an object that the rule is about. Of a Secret `stringData` is folded into
+    /// `data` when it is read, as the server does.
+    pub fn paths_of(&self, object: &Object) -> Vec<FieldPath> {
+        let folded = |path: &FieldPath| match path.segments() {
+            [Segment::Field(first), rest @ ..]
+                if object.id.is_secret() && first == "stringData" =>
+            {
+                rest.iter().fold(FieldPath::fields(&["data"]), |path, s| path.join(s.clone()))
+            }
+            _ => path.clone(),
+        };
+        self.paths.iter().map(folded).collect()
+    }
+}
+
 impl Checker<'_> {
     /// The rules of `ignore:`: globs and paths that can be read, and that may be ignored.
     pub(crate) fn ignore(&mut self, entries: Vec<IgnoreEntry>) -> Vec<Ignore> {
@@ -291,5 +307,27 @@ mod tests {
         for (rule, expected) in rules {
             assert_eq!(rule.matches(&object), expected, "{rule:?}");
         }
+    }
+
+    #[test]
+    fn what_is_written_as_a_text_is_data() {
+        let object = |kind: &str| {
+            let value = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}});
+            Object::new(value, Origin::default()).unwrap()
+        };
+        let rule = Ignore {
+            group: None,
+            kind: "*".into(),
+            name: None,
+            namespace: None,
+            select: None,
+            paths: vec![ignorable(".stringData.token").unwrap(), ignorable(".data.a").unwrap()],
+            origin: String::new(),
+        };
+        let said = |kind: &str| {
+            rule.paths_of(&object(kind)).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(said("Secret"), [".data.token", ".data.a"]);
+        assert_eq!(said("ConfigMap"), [".stringData.token", ".data.a"]);
     }
 }

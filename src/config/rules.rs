@@ -57,12 +57,15 @@ impl Checker<'_> {
             let failed = read("failed", entry.failed);
             let current = read("current", Some(entry.current));
             let group = entry.group.unwrap_or_default();
+            let mark = &self.node.nearest(&["health", &index]).mark;
+            let origin = format!("{}:{}", mark.source.name, mark.line);
             rules.extend(current.map(|current| Rule {
                 group,
                 kind: entry.kind,
                 in_progress,
                 failed,
                 current,
+                origin,
             }));
         }
         Rules::new(rules)

@@ -4,6 +4,7 @@ mod anew;
 mod config_hash;
 mod handling;
 mod helm_release;
+mod idle;
 mod order;
 mod prepare;
 mod prune;
@@ -20,6 +21,7 @@ pub use handling::{APPLY, Handling, PROTECT, check_annotations, is_protected};
 pub use helm_release::{
     HelmContent, RETIRED, helm_content, helm_selector, hide_from_helm, newest_revision,
 };
+pub use idle::idle;
 pub use order::{override_of, rank};
 pub use prepare::{Definitions, Prepared, is_built_in, prepare};
 pub use prune::{
@@ -31,4 +33,5 @@ pub use served::{Serves, to_served};
 pub use traffic::{moves_traffic, reaches};
 pub use types::{
     Action, Basis, Counts, ObjectPlan, Ownership, Retirement, StateMove, TargetPlan, Unverified,
+    is_protected_unsent,
 };

@@ -58,6 +58,8 @@ pub struct Candidate {
     pub id: ObjectId,
     /// The uid that the inventory has; none: written before its object.
     pub uid: Option<String>,
+    /// Its last manifest protected it, and the cluster may not say so.
+    pub protected: bool,
     /// What the cluster has.
     pub found: Found,
 }
@@ -166,7 +168,7 @@ pub fn sweep(
     for (id, resource) in stays {
         add_homes(&mut homes, id, *resource);
     }
-    for Candidate { id, uid, found } in candidates {
+    for Candidate { id, uid, protected, found } in candidates {
         let (resource, live) = match found {
             Found::Live(live) => *live,
             Found::Gone => {
@@ -197,7 +199,7 @@ pub fn sweep(
                 continue;
             }
             Some(why) => Some(why.to_owned()),
-            None => why_kept(&id, &live, rules),
+            None => why_kept(&id, &live, protected, rules),
         };
         match why {
             Some(why) => {
@@ -268,12 +270,18 @@ fn is_ours(live: &Value, rules: &Rules<'_>) -> bool {
     is((rules.app_label, rules.manager)) || rules.former.is_some_and(is)
 }
 
-fn why_kept(id: &ObjectId, live: &Value, rules: &Rules<'_>) -> Option<String> {
+fn why_kept(id: &ObjectId, live: &Value, protected: bool, rules: &Rules<'_>) -> Option<String> {
     if let Some(flag) = rules.besides.guard(id) {
         return Some(format!("deleted only with {flag}"));
     }
     if is_protected(live) {
         return Some(format!("protected by the annotation {PROTECT}"));
+    }
+    if protected && live["metadata"]["annotations"][PROTECT].is_null() {
+        return Some(format!(
+            "protected by the annotation {PROTECT} of its last manifest, until the object itself \
+             says `false`"
+        ));
     }
     // It was given back, or taken: another tool would miss it.
     if let Some(deployer) = deployer_of(live, rules.manager) {

@@ -11,7 +11,7 @@ use crate::manifest::{Gvk, ObjectId, Origin};
 use crate::ownership::{Deployer, Digest, FieldPath, Rekeyed, Revert, Stop};
 use crate::render::{ChartUsed, Hook, ToolUsed};
 
-use super::handling::Handling;
+use super::handling::{Handling, is_protected};
 
 /// The plan of one target.
 #[derive(Clone, Debug)]
@@ -150,6 +150,12 @@ impl Basis {
             generation: metadata["generation"].as_i64(),
         }
     }
+}
+
+/// Whether the manifest protects an object that it is only made from, so that a later annotation
+/// never reaches the cluster.
+pub fn is_protected_unsent(object: &ObjectPlan) -> bool {
+    object.handling == Handling::CreateOnly && is_protected(&object.manifest)
 }
 
 /// How the fields of other managers are treated.

@@ -170,6 +170,12 @@ pub struct TargetReport {
     /// Objects written, by kubectl's word: `created`, `configured`, `unchanged`, `deleted`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub objects: BTreeMap<String, usize>,
+    /// Of `delete --dry-run`: each object that would go, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deletes: Vec<ObjectReference>,
+    /// Of `delete`: what stays, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<LeftReport>,
     /// Each object that is not healthy.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unhealthy: Vec<UnhealthyReport>,

@@ -290,6 +290,47 @@ fn a_recreated_workload_keeps_its_replicas() {
     is_settled(&world);
 }
 
+/// The annotation of an object that is never sent again holds all the same: the record knows it.
+#[test]
+fn what_is_only_created_is_protected_too() {
+    let seed = |annotations: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: seed, annotations: {{mcd.dev/apply: create-only{annotations}}}}}\n"
+        )
+    };
+    let web = plain("web", "{a: b}") + &plain("other", "{a: b}");
+    let world = world("protect-seed", &(seed("") + &web));
+    world.ok(0, &["apply", "-y"]).says("3 created");
+    let live = world.live("us-east", "configmap", "seed");
+    world.write("k8s/all.yaml", &(seed(", mcd.dev/protect: \"true\"") + &web));
+    world.ok(0, &["plan"]).says("/seed is protected from now on");
+    world.ok(0, &["apply", "-y"]);
+    is_settled(&world);
+    assert_eq!(world.live("us-east", "configmap", "seed"), live, "not touched");
+
+    // It left the manifests, and the application goes: it stays.
+    world.write("k8s/all.yaml", &web);
+    let why = "protected by the annotation mcd.dev/protect of its last manifest";
+    world.ok(0, &["plan"]).says("seed left the manifests, and stays").says(why);
+    world.ok(0, &["apply", "-y"]);
+    world.ok(0, &["delete", "-y"]).says(why).says("2 deleted, 1 kept");
+    assert!(world.exists("us-east", "configmap", "seed"));
+    // Until the object itself says otherwise.
+    world.kubectl("us-east", &["annotate", "cm", "seed", "mcd.dev/protect=false"]);
+    world.ok(0, &["delete", "-y"]).says("1 deleted");
+    assert!(!world.exists("us-east", "configmap", "seed"));
+
+    // Taken off in the manifest, it is like any other.
+    world.write("k8s/all.yaml", &(seed(", mcd.dev/protect: \"true\"") + &web));
+    world.ok(0, &["apply", "-y"]).says("3 created");
+    world.kubectl("us-east", &["annotate", "cm", "seed", "mcd.dev/protect-"]);
+    world.write("k8s/all.yaml", &(seed("") + &web));
+    world.ok(0, &["plan"]).says("/seed is not protected any more");
+    world.ok(0, &["apply", "-y"]);
+    world.write("k8s/all.yaml", &web);
+    world.ok(0, &["apply", "-y"]).says("configmap/seed deleted");
+}
+
 #[test]
 fn an_annotation_that_says_nothing_known() {
     let world = world("annotation", &config("web", "create_only", "{a: b}"));

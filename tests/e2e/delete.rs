@@ -31,6 +31,15 @@ fn data_stays_until_it_is_asked_for() {
     dry.says("Deployment").says("PersistentVolumeClaim").says("--with-volumes");
     dry.says("ToDelete").says("3 to delete, 1 kept").hides("NotStarted");
     assert!(world.exists("us-east", "deployment", "web"));
+    let dry = world.ok(0, &["delete", "--dry-run", "-o", "json"]).json();
+    let target = &dry["targets"][0];
+    let kinds = |key: &str| -> Vec<String> {
+        let objects = target[key].as_array().unwrap();
+        objects.iter().map(|o| o["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(kinds("deletes"), ["Deployment", "Service", "ConfigMap"], "{dry:#}");
+    assert_eq!(kinds("left"), ["PersistentVolumeClaim"]);
+    assert_eq!(target["left"][0]["reason"], "deleted only with --with-volumes");
     let run = world.ok(0, &["delete", "-y"]);
     run.says("3 deleted").says("1 kept").says("--with-volumes");
     assert!(!world.exists("us-east", "deployment", "web"));

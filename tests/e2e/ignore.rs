@@ -231,7 +231,43 @@ fn a_rule_for_nothing_is_said() {
         "render: {manifests: [k8s/]}\nignore: [{kind: Deploymnet, paths: ['.spec.replicas']}]\n",
     );
     world.write("k8s/web.yaml", &web("web:1"));
-    world.ok(0, &["plan"]).says("`ignore` at mcd.yaml:8 matches no object");
+    world
+        .ok(0, &["plan"])
+        .says("`ignore` at mcd.yaml:8 matches no object; did you mean `kind: Deployment`?");
+    // A rule of health has to name the group; the core group is what it means without.
+    world.application(
+        &["us-east"],
+        "render: {manifests: [k8s/]}\nhealth: [{kind: Deployment, current: 'true'}]\n",
+    );
+    world
+        .ok(0, &["plan"])
+        .says("`health` at mcd.yaml:8 is about no object; did you mean `group: apps`?");
+}
+
+/// Of a Secret `stringData` is what the server makes `data` of.
+#[test]
+fn a_text_of_a_secret() {
+    let world = World::new("ignore-text");
+    world.application(
+        &["us-east"],
+        "render: {manifests: [k8s/]}\nignore: [{kind: Secret, paths: [.stringData.token]}]\n",
+    );
+    let secret = |other: &str| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: web}}\n\
+             stringData: {{token: first, other: {other}}}\n"
+        )
+    };
+    world.write("k8s/secret.yaml", &secret("a"));
+    world.ok(0, &["apply", "-y"]);
+    let patch = r#"{"stringData":{"token":"rotated"}}"#;
+    world.kubectl("us-east", &["patch", "secret", "web", "--type=merge", "-p", patch]);
+    is_settled(&world);
+    world.write("k8s/secret.yaml", &secret("b"));
+    world.ok(0, &["apply", "-y"]).says("1 configured");
+    let data = world.live("us-east", "secret", "web")["data"].clone();
+    assert_eq!(data, serde_json::json!({"token": "cm90YXRlZA==", "other": "Yg=="}));
+    is_settled(&world);
 }
 
 /// Of a map that the server keeps as one, the only key cannot be left out either: what is sent then

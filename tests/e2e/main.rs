@@ -32,6 +32,7 @@ mod interrupt;
 mod isolation;
 mod locks;
 mod moved;
+mod names;
 mod order;
 mod orphans;
 mod pipes;

@@ -204,6 +204,18 @@ health:
     world.application(&["us-east"], &rules.replace("phase == 'Broken'", "phase = 'Broken'"));
     let run = world.ok(3, &["status"]);
     run.says("`failed` is no rule").says("mcd.yaml:12:11");
+    // So is one that never says true or false; where only the data tell, the wait ends at once.
+    world.application(
+        &["us-east"],
+        &rules.replace("status.phase == 'Broken'", "size(status.phase)"),
+    );
+    let run = world.ok(3, &["status"]);
+    run.says("`failed` is no rule: it gives what `size` gives").says("mcd.yaml:12:11");
+    world.application(&["us-east"], &rules.replace("status.phase == 'Broken'", "status.phase"));
+    let started = std::time::Instant::now();
+    let run = world.ok(1, &["apply", "-y", "--timeout=60s"]);
+    run.says("the rule `failed` at mcd.yaml:10 gives string, not true or false");
+    assert!(started.elapsed() < std::time::Duration::from_secs(50), "nobody waits for that");
     world.application(&["us-east"], &rules);
     world.ok(0, &["delete", "-y", "--with-definitions"]);
 }

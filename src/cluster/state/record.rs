@@ -105,6 +105,10 @@ pub struct Member {
     /// The keyed hash of the configuration that a workload's pod template uses.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub config: Option<String>,
+    /// Its manifest protects it and is never sent again (`create-only`), so that the cluster may not
+    /// say so.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub protected: bool,
 }
 
 /// The digests of the fast path (design §6), keyed with the target's key.
@@ -159,7 +163,13 @@ impl Record {
 
     /// Adds one object that is about to be written, in that version; see [`Record::intend`].
     pub fn intend_one(&mut self, id: &ObjectId, version: &str) {
-        let new = || Member { version: String::new(), uid: None, digests: None, config: None };
+        let new = || Member {
+            version: String::new(),
+            uid: None,
+            digests: None,
+            config: None,
+            protected: false,
+        };
         self.inventory.entry(id.clone()).or_insert_with(new).version = version.to_owned();
     }
 

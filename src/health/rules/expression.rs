@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use cel::common::ast::{Expr, LiteralValue, operators};
 use cel::objects::{Key, Map};
-use cel::{Context, Env, ExecutionError, Program};
+use cel::{Context, Env, ExecutionError, IdedExpr, Program};
 use serde_json::Value;
 
 use crate::suggest;
@@ -67,6 +68,32 @@ const FUNCTIONS: [&str; 30] = [
     "filter",
 ];
 
+/// Those of them that never give a boolean.
+const NO_BOOLEAN: [&str; 22] = [
+    "bytes",
+    "charAt",
+    "double",
+    "format",
+    "indexOf",
+    "int",
+    "join",
+    "lastIndexOf",
+    "lowerAscii",
+    "max",
+    "min",
+    "replace",
+    "reverse",
+    "size",
+    "split",
+    "string",
+    "substring",
+    "trim",
+    "type",
+    "uint",
+    "upperAscii",
+    "quote",
+];
+
 /// A boolean expression. Compares by its text.
 #[derive(Clone)]
 pub struct Expression {
@@ -83,7 +110,9 @@ pub(super) enum Outcome {
     False,
     /// A field is not there.
     Missing(String),
-    /// It cannot be evaluated, or is no boolean.
+    /// It gives something else than true or false: of which type.
+    NoBoolean(String),
+    /// It cannot be evaluated.
     Wrong(String),
 }
 
@@ -123,11 +152,24 @@ impl Expression {
             return Err(plain(format!("more than {DEEPEST} brackets are open at once")));
         }
         let owned = text.to_owned();
-        let parsed = with_room(move || environment().compile(&owned).map_err(|e| told(&e)), None);
-        let program = parsed.map_err(plain)?.map_err(plain)?;
+        let parse = move || {
+            let program = environment().compile(&owned).map_err(|e| told(&e))?;
+            let other = never_boolean(&program.expression().expr);
+            Ok((program, other))
+        };
+        let (program, other) = with_room(parse, None).map_err(plain)?.map_err(plain)?;
         check_names(&program, text)?;
+        if let Some(what) = other {
+            return Err(plain(format!("it gives {what}, not true or false")));
+        }
         let (program, slow) = (Arc::new(program), Arc::default());
-        Ok(Expression { text: text.to_owned(), program, slow })
+        let expression = Expression { text: text.to_owned(), program, slow };
+        // What goes wrong without any data always does.
+        match expression.holds(&Value::Object(serde_json::Map::new())) {
+            Outcome::True | Outcome::False | Outcome::Missing(_) => Ok(expression),
+            Outcome::NoBoolean(what) => Err(plain(format!("it gives {what}, not true or false"))),
+            Outcome::Wrong(what) => Err(plain(what)),
+        }
     }
 
     /// Evaluates it with the object's top-level fields as variables, as Flux does.
@@ -157,6 +199,45 @@ impl Expression {
             self.slow.store(true, Ordering::Relaxed);
             slow()
         })
+    }
+}
+
+/// What an expression gives if that is no boolean, whatever the data are; none: it may be one.
+fn never_boolean(expr: &Expr) -> Option<String> {
+    let said = |what: &str| Some(what.to_owned());
+    let any = |parts: &[IdedExpr]| parts.iter().find_map(|part| never_boolean(&part.expr));
+    match expr {
+        Expr::Literal(LiteralValue::Boolean(_)) => None,
+        Expr::Literal(LiteralValue::String(_)) => said("a text"),
+        Expr::Literal(LiteralValue::Null) => said("null"),
+        Expr::Literal(LiteralValue::Bytes(_)) => said("bytes"),
+        Expr::Literal(LiteralValue::Int(_) | LiteralValue::UInt(_) | LiteralValue::Double(_)) => {
+            said("a number")
+        }
+        Expr::List(_) => said("a list"),
+        Expr::Map(_) | Expr::Struct(_) => said("a map"),
+        // `filter` and `map` gather items.
+        Expr::Comprehension(loops) => match &loops.accu_init.expr {
+            Expr::List(_) => said("a list"),
+            _ => None,
+        },
+        Expr::Call(call) => match call.func_name.as_str() {
+            operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT => {
+                any(&call.args)
+            }
+            operators::CONDITIONAL => any(call.args.get(1..).unwrap_or_default()),
+            operators::ADD => said("a sum"),
+            operators::SUBSTRACT
+            | operators::MULTIPLY
+            | operators::DIVIDE
+            | operators::MODULO
+            | operators::NEGATE => said("a number"),
+            name if NO_BOOLEAN.contains(&name) => Some(format!("what `{name}` gives")),
+            _ => None,
+        },
+        Expr::Unspecified | Expr::Ident(_) | Expr::Select(_) => None,
+        #[allow(unreachable_patterns)]
+        _ => None,
     }
 }
 
@@ -272,7 +353,9 @@ fn outcome(result: Result<cel::Value, ExecutionError>) -> Outcome {
     match result {
         Ok(cel::Value::Bool(true)) => Outcome::True,
         Ok(cel::Value::Bool(false)) => Outcome::False,
-        Ok(other) => Outcome::Wrong(format!("it gives {}, not true or false", other.type_of())),
+        // It may be there later.
+        Ok(cel::Value::Null) => Outcome::Wrong("it gives null, not true or false".to_owned()),
+        Ok(other) => Outcome::NoBoolean(other.type_of().to_string()),
         Err(ExecutionError::NoSuchKey(name) | ExecutionError::UndeclaredReference(name)) => {
             Outcome::Missing(name.to_string())
         }

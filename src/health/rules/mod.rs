@@ -29,6 +29,8 @@ pub struct Rule {
     pub failed: Option<Expression>,
     /// When it is healthy.
     pub current: Expression,
+    /// `file:line` of the rule.
+    pub origin: String,
 }
 
 impl Rules {
@@ -71,8 +73,15 @@ impl Rule {
                     let text = format!("no `{what}` yet, which the rule `{key}` reads");
                     return Verdict::progressing(text);
                 }
+                // It will not be one later either: nobody waits for that.
+                Outcome::NoBoolean(what) => {
+                    let at = &self.origin;
+                    let text = format!("the rule `{key}` at {at} gives {what}, not true or false");
+                    return Verdict::failed(one_line(&text));
+                }
                 Outcome::Wrong(what) => {
-                    let text = format!("the rule `{key}` cannot be evaluated: {what}");
+                    let at = &self.origin;
+                    let text = format!("the rule `{key}` at {at} cannot be evaluated: {what}");
                     return Verdict::new(Health::Unknown(one_line(&text)));
                 }
             }

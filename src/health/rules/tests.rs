@@ -25,6 +25,7 @@ fn rule(in_progress: Option<&str>, failed: Option<&str>, current: &str) -> Rules
         in_progress: in_progress.map(read),
         failed: failed.map(read),
         current: read(current),
+        origin: "mcd.yaml:3".into(),
     }])
 }
 
@@ -52,7 +53,7 @@ fn the_first_that_holds_decides() {
         // Not there yet, as right after it was made.
         (json!({"phase": "Ready"}), "Progressing: no `ready` yet, which the rule `current` reads"),
         (json!({}), "Progressing: no `phase` yet, which the rule `inProgress` reads"),
-        (Value::Null, "Unknown: the rule `inProgress` cannot be evaluated"),
+        (Value::Null, "Unknown: the rule `inProgress` at mcd.yaml:3 cannot be evaluated"),
         // The generation wins over all of them.
         (
             json!({"phase": "Ready", "ready": 3, "observedGeneration": 1}),
@@ -69,6 +70,20 @@ fn the_first_that_holds_decides() {
         let line = judge(&rules, &object(status.clone()));
         assert!(line.starts_with(wanted), "{status}\n   got {line}\n  want {wanted}");
     }
+}
+
+/// What gives no boolean gives none later either: the wait ends at once, with the rule's place.
+#[test]
+fn a_rule_that_is_no_question() {
+    let rules = rule(None, None, "status.replicas");
+    assert_eq!(
+        judge(&rules, &object(json!({"replicas": 3}))),
+        "Failed: the rule `current` at mcd.yaml:3 gives int, not true or false"
+    );
+    let line = judge(&rules, &object(json!({"replicas": null})));
+    assert!(line.starts_with("Unknown: "), "{line}");
+    let line = judge(&rules, &object(json!({})));
+    assert!(line.starts_with("Progressing: no `replicas` yet"), "{line}");
 }
 
 #[test]
@@ -127,7 +142,8 @@ fn functions_types_and_what_is_no_boolean() {
         "9223372036854775807 + spec.replicas > 0",
     ] {
         let outcome = read(text).holds(&object);
-        assert!(matches!(outcome, Outcome::Wrong(_)), "{text}: {outcome:?}");
+        let is_wrong = matches!(outcome, Outcome::Wrong(_) | Outcome::NoBoolean(_));
+        assert!(is_wrong, "{text}: {outcome:?}");
         assert!(!format!("{outcome:?}").contains("Ready"), "values are not told: {outcome:?}");
     }
 }
@@ -147,6 +163,14 @@ fn what_is_wrong_is_found_when_it_is_read() {
             "there is no function `exist`",
             Some("`exists`"),
         ),
+        ("status.replicas + 1", "it gives a sum, not true or false", None),
+        ("has(status.phase) ? size(status.phase) : 0", "it gives what `size` gives", None),
+        ("status.phase == 'x' && 'Ready'", "it gives a text", None),
+        ("status.conditions.filter(c, c.type == 'Ready')", "it gives a list", None),
+        ("!'x'.trim()", "it gives what `trim` gives", None),
+        ("1 + 'x' == 'x1'", "`add` of values of these types", None),
+        ("'x'.matches('(')", "`matches`", None),
+        ("5 / 0 == 1", "a division by zero", None),
         ("timestamp(status.time) > 1", "there is no function `timestamp`", None),
         ("stauts.phase == 'x'", "objects have no field `stauts`", Some("`status`")),
         ("metdata.name == 'x'", "objects have no field `metdata`", Some("`metadata`")),
@@ -208,6 +232,7 @@ fn a_rule_wins_over_what_is_built_in() {
             in_progress: None,
             failed: None,
             current: read("false"),
+            origin: String::new(),
         },
         Rule {
             group: "batch".into(),
@@ -215,6 +240,7 @@ fn a_rule_wins_over_what_is_built_in() {
             in_progress: None,
             failed: None,
             current: read("has(status.failed)"),
+            origin: String::new(),
         },
     ]);
     let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},

@@ -48,11 +48,11 @@ fn ours(uid: &str) -> Value {
 fn live(text: &str, uid: Option<&str>, object: Value) -> Candidate {
     let id = id(text);
     let found = Found::Live(Box::new((resource(&id), object)));
-    Candidate { id, uid: uid.map(str::to_owned), found }
+    Candidate { id, uid: uid.map(str::to_owned), protected: false, found }
 }
 
 fn other(text: &str, found: Found) -> Candidate {
-    Candidate { id: id(text), uid: Some("1".into()), found }
+    Candidate { id: id(text), uid: Some("1".into()), protected: false, found }
 }
 
 /// A line each: `- name`, `= name: why`, `. name: why`, `? name`.

@@ -92,7 +92,7 @@ pub struct StateMoveReport {
     pub releases: usize,
 }
 
-/// An object that left the manifests and stays.
+/// An object that left the manifests, or is not deleted, and stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftReport {
     /// The object.

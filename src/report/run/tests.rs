@@ -27,6 +27,8 @@ fn target(name: &str, state: TargetState, message: &str) -> TargetReport {
         rollout: None,
         freeze: None,
         applied: Some("2026-01-02T03:04:05Z".into()),
+        deletes: Vec::new(),
+        left: Vec::new(),
         objects: Default::default(),
         unhealthy: Vec::new(),
         tree: Vec::new(),
