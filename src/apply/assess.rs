@@ -225,9 +225,8 @@ impl Scene {
                 plan.ownership.emptied = emptied(&plan.manifest, &own.fields);
             }
         }
-        if !self.options.verify
-            && let Some(settled) = self.settled_before(&plan, live, &judged)
-        {
+        let known = self.settled_before(&plan, live, &judged);
+        if let (false, Some(settled)) = (self.options.verify, known) {
             return Ok(Assessed { plan, settled: Some(settled), config });
         }
         let mut owned = self.ask(&mut plan, resource, live).await?;
@@ -248,6 +247,9 @@ impl Scene {
             leave_out(&mut plan.manifest, &plan.leaves, live);
             plan.digest = self.digest(&plan.manifest, &plan.leaves);
             owned = self.ask(&mut plan, resource, live).await?;
+        }
+        if known.is_some() && matches!(plan.action, Action::Change) {
+            self.blame(&mut plan, resource, live).await;
         }
         let settled = matches!(plan.action, Action::Unchanged).then(|| {
             let settled = self.settled(live);

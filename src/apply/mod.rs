@@ -1,6 +1,7 @@
 //! Effects: reads clusters for a plan, runs a plan against clusters, waits, and says what
 //! happens as events. Every decision is made by the pure modules.
 
+mod admission;
 mod adopt;
 mod around;
 mod ask;

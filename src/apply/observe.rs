@@ -268,9 +268,6 @@ pub async fn observe(
     let prune = plan::prune(left, how, owned, rendered.objects.len());
     let mut warnings = rendered.warnings.clone();
     warnings.extend(said);
-    if rendered.objects.is_empty() {
-        warnings.push("the manifests are empty".to_owned());
-    }
     let set: Vec<&Object> = scene.prepared.iter().map(|p| &p.object).collect();
     warnings.extend(plan::idle(&set, &job.target.ignore, &job.target.health));
     warnings.extend(references::missing(job, &discovery, &objects).await);

@@ -117,7 +117,11 @@ pub(super) async fn still_there(
 ) -> Result<Option<String>, Error> {
     let mut pause = Duration::from_millis(50);
     loop {
-        let live = job.get(resource, id).await?;
+        // Not the call that was under way, but what it was for.
+        let live = job.get(resource, id).await.map_err(|error| match job.is_halted() {
+            true => job.halted().because(format!("while waiting until {id} is gone")),
+            false => error,
+        })?;
         let Some(live) = live.filter(|live| live["metadata"]["uid"] == *uid) else {
             return Ok(None);
         };

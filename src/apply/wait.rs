@@ -108,8 +108,13 @@ pub(super) async fn wait(
     let mut said = String::new();
     loop {
         if let Err(error) = watcher.look().await {
+            // Not the call that was under way, but what it was for.
+            if job.is_halted() {
+                let look = watcher.any().then(|| watcher.result());
+                return Err((job.halted().because("while waiting for health"), look));
+            }
             // The cluster may be gone for a moment; the deadline decides, not one lost call.
-            if Instant::now() >= deadline || job.is_halted() {
+            if Instant::now() >= deadline {
                 return Err((error, None));
             }
             job.events.waiting(error.message());
@@ -119,13 +124,13 @@ pub(super) async fn wait(
             match &look.summary.health {
                 Health::Healthy => return Ok(look),
                 Health::Failed(_) | Health::Paused(_) => {
-                    let error = watcher.error(&look, "is not healthy", started.elapsed());
+                    let error = watcher.error(&look, "is not healthy after", started.elapsed());
                     return Err((error, Some(look)));
                 }
                 Health::Progressing(_) | Health::Unknown(_) => {}
             }
             if Instant::now() >= deadline {
-                let error = watcher.error(&look, "is not healthy in time", started.elapsed());
+                let error = watcher.error(&look, "did not become healthy within", started.elapsed());
                 return Err((error, Some(look)));
             }
             if reason != said {
@@ -148,6 +153,11 @@ pub(super) async fn wait(
 impl<'a> Watcher<'a> {
     fn new(job: &'a Job, subjects: &'a [Subject]) -> Self {
         Watcher { job, subjects, verdicts: BTreeMap::new(), pods: BTreeMap::new() }
+    }
+
+    /// Whether anything was looked at yet.
+    fn any(&self) -> bool {
+        !self.verdicts.is_empty()
     }
 
     /// Whether an object has to be looked at again: healthy ones stay so for this wait, so that
@@ -236,7 +246,7 @@ impl<'a> Watcher<'a> {
 
     fn error(&self, look: &Look, what: &str, elapsed: Duration) -> Error {
         let worst = look.verdicts.iter().find(|(_, v)| v.health == look_worst(look));
-        let mut error = Error::new(Exit::Failed, format!("{what} after {}s", elapsed.as_secs()))
+        let mut error = Error::new(Exit::Failed, format!("{what} {}s", elapsed.as_secs()))
             .in_target(&self.job.target.name);
         if let Some((id, verdict)) = worst {
             error = error.on(id);

@@ -20,9 +20,10 @@ use crate::event::EventKind;
 use crate::health::Health;
 use crate::plan::TargetPlan;
 use crate::render::Rendered;
+use crate::report::group::{grouped, names};
 use crate::report::model::{
-    ErrorReport, NodeReport, PodCounts, RollbackReport, RolloutPlanReport, RunReport, TargetReport,
-    TargetState, UnhealthyReport,
+    ErrorReport, NodeReport, PlanReport, PodCounts, RollbackReport, RolloutPlanReport, RunReport,
+    TargetReport, TargetState, UnhealthyReport,
 };
 use crate::report::plan::plural;
 use crate::rollout::Wave;
@@ -133,7 +134,11 @@ pub(super) async fn deploy(
     let nothing_to_do = !by_hand && results.iter().all(|(_, r)| is_settled(r));
     let stops = blocked > 0 && (!how.keep_going || blocked == results.len());
     let asks = !how.yes && !stops;
-    if (how.output == Output::Table || asks) && !nothing_to_do {
+    let shows = (how.output == Output::Table || asks) && !nothing_to_do;
+    if !shows || (ui.is_quiet() && !asks && !stops) {
+        warn(&report, ui);
+    }
+    if shows {
         let plan = crate::report::plan::text(&report, how.verbose, ui.err());
         // With `-q` too: the user cannot agree to a plan, or mend one, that is not shown.
         if asks || stops { ui.say(&plan) } else { ui.status(&plan) }
@@ -172,10 +177,33 @@ pub(super) async fn deploy(
     session.settle().await;
     show(&report, how.output, ui)?;
     if let Some(interrupted) = session.interrupted() {
-        ui.hint(&format!("`mcd {}` goes on where this run stopped", how.deploys.verb()));
+        ui.hint(&match is_written(&report) {
+            true => "everything is written; `mcd status --wait` waits until it is healthy".to_owned(),
+            false => format!("`mcd {}` goes on where this run stopped", how.deploys.verb()),
+        });
         return Ok(interrupted);
     }
     Ok(exit)
+}
+
+/// Says what there is to know of plans that are not shown: a warning once for all targets.
+fn warn(report: &PlanReport, ui: &Ui) {
+    let all = report.targets.iter().flat_map(|t| {
+        t.warnings.iter().map(|warning| (t.target.as_str(), warning.clone()))
+    });
+    for (targets, warning) in grouped(all) {
+        ui.warning(&format!("{}: {warning}", names(&targets, report.targets.len())));
+    }
+}
+
+/// Whether a run that was interrupted only waited: every target has its release, and nothing is left
+/// to be deleted or to be said.
+fn is_written(report: &RunReport) -> bool {
+    let interrupted = [Exit::Interrupted.code(), Exit::Terminated.code()];
+    report.targets.iter().all(|target| {
+        target.release.is_some()
+            && target.errors.iter().all(|e| interrupted.contains(&e.exit_code) && e.hints.is_empty())
+    })
 }
 
 fn has_blockers(observed: &Observed) -> bool {

@@ -25,7 +25,7 @@ pub(super) struct DiffArgs {
     structural: bool,
     /// Compare with the objects of this release instead of the manifests: what a rollback to it
     /// would change
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     release: Option<u64>,
     #[command(flatten)]
     planning: PlanningArgs,

@@ -129,7 +129,7 @@ impl FieldSet {
             return self.member.then(|| at.clone());
         }
         self.children.iter().find_map(|(segment, child)| {
-            let rest = text.strip_prefix(&segment.to_string())?;
+            let rest = text.strip_prefix(&segment.bare())?;
             child.find_below(&at.join(segment.clone()), rest)
         })
     }

@@ -1,5 +1,6 @@
 //! Paths of fields, spelled as the API server prints them in conflicts:
-//! `.spec.template.spec.containers[name="c"].image`.
+//! `.spec.template.spec.containers[name="c"].image`; but a name that is not only letters, digits, `-`
+//! and `_` stands in brackets, so that it reads as one: `.metadata.labels["mcd.dev/app"]`.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -77,6 +78,14 @@ pub enum Segment {
 }
 
 impl Segment {
+    /// As the API server prints it: names bare, whatever is in them.
+    pub(super) fn bare(&self) -> String {
+        match self {
+            Segment::Field(name) => format!(".{name}"),
+            _ => self.to_string(),
+        }
+    }
+
     /// Reads a key of `fieldsV1`. Never fails: what is not understood is kept.
     pub fn parse(text: &str) -> Self {
         let known = match text.split_at_checked(2) {
@@ -156,10 +165,16 @@ pub(super) fn has_keys(item: &Value, keys: &Map<String, Value>, lenient: bool) -
     found > 0 || keys.is_empty()
 }
 
+/// Whether a name can stand behind a dot and be read back as one.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+}
+
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Segment::Field(name) => write!(f, ".{name}"),
+            Segment::Field(name) if is_plain(name) => write!(f, ".{name}"),
+            Segment::Field(name) => write!(f, "[{}]", Value::from(name.as_str())),
             Segment::Key(key) => {
                 f.write_str("[")?;
                 let pairs = key.value.as_object().into_iter().flatten();

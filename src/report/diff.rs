@@ -239,13 +239,18 @@ pub fn field_lines(diff: &ObjectDiff, look: Look) -> String {
     text
 }
 
+/// Whether a path is that of the hash of the configuration.
+pub(super) fn is_hash(path: &str) -> bool {
+    path.trim_end_matches("\"]").ends_with(CONFIG_HASH)
+}
+
 fn field(change: &Change, view: View<'_>, look: Look, text: &mut String) {
     let path = change.path.to_string();
     let mut line = |role: Role, line: &str| {
         let line = format!("    {}", look.paint(role, line));
         let _ = writeln!(text, "{}", line.trim_end());
     };
-    if path.ends_with(CONFIG_HASH) {
+    if is_hash(&path) {
         return line(Role::Dim, &format!("{path}  (keyed hash of the configuration)"));
     }
     match (change.op, &change.before, &change.after) {

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::diff::is_hash;
 use super::elide::elided;
 use super::group::{grouped, names};
 use super::model::{
@@ -18,7 +19,6 @@ use super::model::{
 use super::problem::problem;
 use super::{Cell, Table};
 use crate::error::Exit;
-use crate::plan::CONFIG_HASH;
 use crate::ui::{Look, Role};
 
 /// The kubectl name of an object: `deployment.apps/web`.
@@ -225,10 +225,10 @@ fn details(object: &ObjectReport, text: &mut String) {
         for field in object.fields.iter().filter(|field| !field.path.is_empty()) {
             let change = match (&field.before, &field.after) {
                 // The hash itself says nothing, and is another one in each target.
-                (Some(_), Some(_)) if field.path.ends_with(CONFIG_HASH) => {
+                (Some(_), Some(_)) if is_hash(&field.path) => {
                     "configuration that its pods use changed: they restart".to_owned()
                 }
-                (None, Some(_)) if field.path.ends_with(CONFIG_HASH) => {
+                (None, Some(_)) if is_hash(&field.path) => {
                     "+ a hash of the configuration that its pods use".to_owned()
                 }
                 (Some(before), Some(after)) if field.op != "move" => becomes(before, after),

@@ -36,6 +36,8 @@ pub enum Verdict {
     Warn(String),
     /// Yes, with this JSON patch of the object (RFC 6902).
     Patch(Value),
+    /// Yes, with the number of the review in this field (a JSON pointer): another one each time.
+    Stamp(String),
     /// Yes, after this long. The webhook's timeout is 5 seconds.
     Slow(Duration),
     /// No answer: the connection is closed. The webhook's failure policy is `Fail`.
@@ -204,12 +206,12 @@ async fn review(
 ) -> std::result::Result<Response<Full<Bytes>>, Failure> {
     let body = request.into_body().collect().await?.to_bytes();
     let review: Value = serde_json::from_slice(&body)?;
-    shared.reviews.fetch_add(1, Ordering::SeqCst);
+    let number = shared.reviews.fetch_add(1, Ordering::SeqCst);
     let verdict = shared.verdict.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Verdict::Slow(delay) = verdict {
         tokio::time::sleep(delay).await;
     }
-    let response = answer(&review["request"]["uid"], &verdict).ok_or("down, as asked for")?;
+    let response = answer(&review["request"]["uid"], &verdict, number).ok_or("down, as asked for")?;
     let review = json!({
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",
@@ -220,7 +222,7 @@ async fn review(
 }
 
 /// The `response` of an AdmissionReview. None for no answer at all.
-fn answer(uid: &Value, verdict: &Verdict) -> Option<Value> {
+fn answer(uid: &Value, verdict: &Verdict, number: usize) -> Option<Value> {
     Some(match verdict {
         Verdict::Allow | Verdict::Slow(_) => json!({"uid": uid, "allowed": true}),
         Verdict::Deny { code, message } => json!({
@@ -229,6 +231,10 @@ fn answer(uid: &Value, verdict: &Verdict) -> Option<Value> {
             "status": {"code": code, "message": message},
         }),
         Verdict::Warn(warning) => json!({"uid": uid, "allowed": true, "warnings": [warning]}),
+        Verdict::Stamp(path) => {
+            let stamp = json!([{"op": "add", "path": path, "value": format!("stamp-{number}")}]);
+            return answer(uid, &Verdict::Patch(stamp), number);
+        }
         Verdict::Patch(patch) => json!({
             "uid": uid,
             "allowed": true,

@@ -212,3 +212,41 @@ fn what_admission_adds_is_settled() {
     }
     world.ok(0, &["apply", "-y", "--verify", "--wait=false"]).says("1 unchanged");
 }
+
+/// A webhook that writes another value each time makes every plan with `--verify` a change: it is
+/// named, and not taken for somebody's hand (A9.4).
+#[test]
+fn what_admission_writes_each_time_is_laid_at_its_door() {
+    let world = World::new("adm-stamp");
+    world.plain(&["us-east"]);
+    world.write("k8s/all.yaml", &config("web", "b").replace("web}", "web, annotations: {a: b}}"));
+    let namespace = world.namespace.name();
+    let stamp = Verdict::Stamp("/metadata/annotations/stamp".to_owned());
+    let policy = Admission::start(world.cluster("us-east"), namespace, stamp);
+    world.ok(0, &["apply", "-y"]);
+    // By the digests nothing would change.
+    world.ok(0, &["plan", "--detailed-exitcode"]);
+    let run = world.ok(2, &["plan", "--verify", "--detailed-exitcode"]);
+    run.says("admission by `policy.testbed.mcd.dev` writes another `.metadata.annotations.stamp` each time");
+    run.hides("reverts");
+    let report = world.ok(0, &["plan", "--verify", "-o", "json"]).json();
+    let warnings = report["targets"][0]["changes"][0]["warnings"].to_string();
+    assert!(warnings.contains("policy.testbed.mcd.dev"), "{report:#}");
+    // What it says to do is enough.
+    world.application(
+        &["us-east"],
+        "render: {manifests: [k8s/]}\nignore: [{kind: ConfigMap, paths: [.metadata.annotations.stamp]}]\n",
+    );
+    world.ok(0, &["apply", "-y"]);
+    world.ok(0, &["plan", "--verify", "--detailed-exitcode"]);
+    drop(policy);
+
+    // One that is new since the apply changes once, and is named too.
+    world.plain(&["us-east"]);
+    world.ok(0, &["apply", "-y"]);
+    let once = json!([{"op": "add", "path": "/data/injected", "value": "yes"}]);
+    let _policy = Admission::start(world.cluster("us-east"), namespace, Verdict::Patch(once));
+    let run = world.ok(0, &["plan", "--verify"]);
+    run.says("nobody has changed the object since it was applied: admission by `policy.testbed.mcd.dev`");
+    run.says("would change `.data.injected` now").hides("each time");
+}

@@ -303,6 +303,31 @@ fn what_a_repository_lacks_is_named() {
     }
 }
 
+/// A server whose certificate an authority of one's own has signed: `caFile` makes it trusted, and
+/// nothing else does. (It is an API server: it has no charts, and says so.)
+#[test]
+fn an_authority_of_ones_own() {
+    let charts = Charts::new();
+    let world = &charts.world;
+    let cluster = world.cluster("us-east");
+    let url = format!("{}/charts", cluster.server());
+    let config = fs::read(world.kubeconfig.path()).unwrap();
+    let config: serde_json::Value = serde_json::from_slice(&config).unwrap();
+    let authority = config["clusters"][0]["cluster"]["certificate-authority-data"].as_str().unwrap();
+    let engine = &base64::engine::general_purpose::STANDARD;
+    let authority = base64::Engine::decode(engine, authority).unwrap();
+    for helm in HELMS {
+        let keys = format!("chart: web, repository: '{url}', version: 1.2.3, helmVersion: {helm}");
+        charts.files(&["us-east"], &keys, "");
+        world.ok(4, &["plan"]).says("unknown authority");
+        fs::write(world.path().join("ca.pem"), &authority).unwrap();
+        let trusted = format!("chartRepositories: [{{url: '{url}', caFile: ca.pem}}]\n");
+        charts.files(&["us-east"], &keys, &trusted);
+        let run = world.ok(4, &["plan"]);
+        run.hides("unknown authority").says("40");
+    }
+}
+
 #[test]
 fn a_slow_repository_is_given_up() {
     let charts = Charts::new();

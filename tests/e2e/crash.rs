@@ -308,7 +308,7 @@ fn an_adoption_killed_at_every_write_is_finished_by_the_next() {
         let helm = place.world.helm("3.22.0", &["install", "web", &chart]);
         assert_eq!(helm.code, 0, "{helm}");
     };
-    place.at_every_write(&[When::After], prepare, |place| {
+    place.at_every_write(&BOTH, prepare, |place| {
         let live = place.owned("/apis/apps/v1", "deployments", "web");
         assert_eq!(live["spec"]["template"]["spec"]["containers"][0]["image"], "web:2");
         place.owned("/api/v1", "services", "web");
@@ -368,7 +368,7 @@ fn a_rollback_killed_at_every_write_is_finished_by_the_next() {
         // A rollback reads no manifests; they are there for what comes after it.
         place.manifests(&old);
     };
-    place.at_every_write(&[When::After], prepare, |place| {
+    place.at_every_write(&BOTH, prepare, |place| {
         let live = place.owned("/apis/apps/v1", "deployments", "web");
         assert_eq!(live["spec"]["template"]["spec"]["containers"][0]["image"], "web:1");
         let config = place.owned("/api/v1", "configmaps", "web");
@@ -432,6 +432,31 @@ fn a_prune_killed_at_every_write_is_finished_by_the_next() {
             (&target["left"], &target["unfinished"]),
             (&serde_json::json!([]), &Value::Null)
         );
+    });
+    place.delete();
+}
+
+/// Between the delete and the create there is nothing: the next apply makes it.
+#[test]
+fn a_recreation_killed_at_every_write_is_finished_by_the_next() {
+    let mut place = Place::new("crash-anew");
+    let yaml = |value: &str| {
+        web("web:1")
+            + &format!(
+                "---\napiVersion: v1\nkind: ConfigMap\n\
+                 metadata: {{name: fixed, annotations: {{mcd.dev/apply: recreate}}}}\n\
+                 immutable: true\ndata: {{a: {value}}}\n"
+            )
+    };
+    let prepare = |place: &Place| {
+        place.manifests(&yaml("first"));
+        place.elsewhere(0, &["apply", "-y"]);
+        place.manifests(&yaml("second"));
+    };
+    place.at_every_write(&BOTH, prepare, |place| {
+        let live = place.owned("/api/v1", "configmaps", "fixed");
+        assert_eq!(live["data"], serde_json::json!({"a": "second"}));
+        place.owned("/apis/apps/v1", "deployments", "web");
     });
     place.delete();
 }

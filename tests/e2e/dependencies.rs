@@ -155,6 +155,45 @@ fn what_the_lock_names_is_built_in_a_private_copy() {
     }
 }
 
+/// A dependency may name a repository as `helm repo add` did, in both of helm's forms.
+#[test]
+fn repositories_by_the_name_that_helm_knows() {
+    let charts = Charts::new();
+    let world = &charts.world;
+    let (server, _registry) = server(&charts);
+    let known = |name: &str| {
+        format!(
+            "apiVersion: ''\nrepositories:\n- {{name: {name}, url: '{}', username: robot, password: '{PASSWORD}'}}\n",
+            server.url()
+        )
+    };
+    let config = charts.folder.path().join("repositories.yaml");
+    write(&config, &known("corp"));
+    let own = world.path().join("home/.config/helm/repositories.yaml");
+    world.write("deploy/chart/templates/cm.yaml", CONFIG_MAP);
+    charts.files(&["us-east"], "chart: deploy/chart", "");
+    let chart = world.path().join("deploy/chart").display().to_string();
+    for form in ["@corp", "alias:corp"] {
+        world.write(
+            "deploy/chart/Chart.yaml",
+            &format!(
+                "apiVersion: v2\nname: web\nversion: 0.1.0\ndependencies:\n\
+                 - {{name: db, version: ~1.0.0, repository: '{form}'}}\n"
+            ),
+        );
+        let config = config.display().to_string();
+        charts.helm(&["dependency", "update", &chart, "--repository-config", &config]);
+        fs::remove_dir_all(world.path().join("deploy/chart/charts")).unwrap();
+        write(&own, &known("corp"));
+        let run = world.ok(0, &["plan"]);
+        run.says("ConfigMap").says("/db").hides(PASSWORD);
+        write(&own, &known("other"));
+        let run = world.ok(4, &["plan"]);
+        run.says("takes `db` from the repository `corp`, which helm does not know");
+        run.says("helm repo add corp URL").hides(PASSWORD);
+    }
+}
+
 #[test]
 fn a_lock_that_is_missing_or_old_is_named() {
     let charts = Charts::new();

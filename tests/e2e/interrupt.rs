@@ -162,7 +162,8 @@ fn during_the_wait_it_says_what_was_written() {
     run.signal("-INT");
     let run = run.ends(SOON);
     assert_eq!(run.code, 130, "{run}");
-    run.says("Interrupted").says("interrupted").says("mcd apply");
+    run.says("Interrupted").says("interrupted: while waiting for health").hides("LIST");
+    run.says("everything is written; `mcd status --wait` waits until it is healthy");
     for object in ["configmap/web", "service/web", "deployment.apps/web"] {
         run.says(&format!("{object} created"));
     }
@@ -204,6 +205,37 @@ fn during_a_write_it_ends_with_the_write() {
     world.ok(0, &["apply", "-y"]).says("Healthy");
     world.ok(0, &["diff", "--verify"]);
     world.ok(0, &["delete", "-y"]).says("3 deleted");
+}
+
+/// A rollback too: the write in flight ends, and the next rollback goes on to where it was going.
+#[test]
+fn during_a_rollback() {
+    let proxy = Proxy::start(Bed::shared().cluster("us-east"));
+    let world = World::with_contexts("int-back", &[proxy.context()]);
+    world.plain(&["us-east"]);
+    for (image, greeting) in [("web:1", "hello"), ("web:2", "good evening")] {
+        world.write("k8s/web.yaml", &web(image).replace("hello", greeting));
+        world.ok(0, &["apply", "-y"]);
+    }
+    let hold = proxy.hold(Match::writes().path("/configmaps/"));
+    let run = Running::start(&world, &["rollback", "-y"]);
+    hold.wait(Duration::from_secs(30));
+    run.signal("-INT");
+    run.said("stopping after the write in flight");
+    hold.release();
+    let run = run.ends(SOON);
+    assert_eq!(run.code, 130, "{run}");
+    run.says("configmap/web configured").says("`mcd rollback` goes on where this run stopped");
+    let image = || {
+        let live = world.live("us-east", "deployment", "web");
+        live["spec"]["template"]["spec"]["containers"][0]["image"].clone()
+    };
+    assert_eq!(image(), "web:2", "nothing new is started");
+    world.ok(0, &["history"]).says("rollback to 1").says("failed");
+    world.ok(0, &["rollback", "-y"]).says("back to release 1").says("Healthy");
+    assert_eq!(image(), "web:1");
+    let data = world.live("us-east", "configmap", "web")["data"].clone();
+    assert_eq!(data, serde_json::json!({"greeting": "hello"}));
 }
 
 #[test]

@@ -24,7 +24,10 @@ fn one_name_a_line() {
     let names: Vec<&str> = rest.lines().map(|line| line.split(" v1.").next().unwrap()).collect();
     assert_eq!(names, ["us-east", "us-west"], "{versions}");
 
-    world.write("k8s/all.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {porst: []}\n");
+    world.write(
+        "k8s/all.yaml",
+        "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {porst: []}\n",
+    );
     let run = world.mcd(&["validate", "-o", "name"]);
     assert_eq!((run.code, run.stdout.as_str()), (4, "us-east invalid\nus-west invalid\n"), "{run}");
     run.says("porst");
@@ -57,12 +60,9 @@ fn a_lost_record_is_told_by_history_and_doctor() {
     world.write("k8s/all.yaml", &web("web:1"));
     world.ok(0, &["apply", "-y"]);
     world.kubectl("us-east", &["delete", "secret", "mcd.web"]);
-    for (code, args) in [
-        (6, &["status"][..]),
-        (6, &["history"]),
-        (6, &["history", "-o", "name"]),
-        (1, &["doctor"]),
-    ] {
+    for (code, args) in
+        [(6, &["status"][..]), (6, &["history"]), (6, &["history", "-o", "name"]), (1, &["doctor"])]
+    {
         world.ok(code, args).says("the record is gone").says("release 1 was applied here");
     }
     let report = world.ok(6, &["history", "-o", "json"]).json();

@@ -98,6 +98,13 @@ fn streams_are_kept_apart() {
     }
     let quiet = world.ok(0, &["plan", "-q", "-o", "json"]);
     assert_eq!(quiet.stderr, "");
+    // What may be a mistake is no status line: said once, and with `-q` too.
+    let empty = World::new("pipes-empty");
+    empty.plain(&["us-east"]);
+    empty.write("k8s/web.yaml", "");
+    let empty = empty.ok(0, &["apply", "-y", "-q"]);
+    let said = empty.stderr.matches("rendering gave no objects").count();
+    assert_eq!(said, 1, "{empty}");
     let names = world.ok(0, &["targets", "-o", "name"]).stdout;
     assert_eq!(names, "us-east\nus-west\neu-west\n");
 }

@@ -182,8 +182,13 @@ fn two_thousand_objects_of_four_megabytes() {
     let run = world.ok(0, &["apply", "-y", "-o", "json"]).json();
     assert_eq!(run["targets"][0]["objects"], json!({"deleted": 500, "unchanged": 1500}));
     world.ok(0, &["plan", "--detailed-exitcode", "-o", "json"]);
+    // Back to all that it had, from the parts.
+    let run = world.ok(0, &["rollback", "-y", "-o", "json"]).json();
+    assert_eq!(run["targets"][0]["objects"], json!({"created": 500, "unchanged": 1500}));
+    let last = world.live("us-east", "configmap", "m1999")["data"]["a"].clone();
+    assert!(yaml[1999].contains(last.as_str().unwrap()), "{last}");
     let run = world.ok(0, &["delete", "-y", "-o", "json"]).json();
-    assert_eq!(run["targets"][0]["objects"]["deleted"], 1500);
+    assert_eq!(run["targets"][0]["objects"]["deleted"], 2000);
     assert_eq!(world.kubectl("us-east", &["get", "secret,lease", "-o", "name"]), "");
 }
 

@@ -220,6 +220,25 @@ health:
     world.ok(0, &["delete", "-y", "--with-definitions"]);
 }
 
+/// A wait that ends without health says so by its code, and the table by its reason.
+#[test]
+fn a_wait_that_ends_too_early() {
+    let world = World::new("status-late");
+    world.plain(&["us-east"]);
+    world.write("k8s/web.yaml", &crate::support::web("web:never-ready"));
+    world.ok(0, &["apply", "-y", "--wait=false"]);
+    let run = world.ok(1, &["status", "--wait", "--timeout=2s"]);
+    run.says("Progressing").says("0/2");
+    let report = world.ok(1, &["status", "--wait", "--timeout=2s", "-o", "json"]).json();
+    assert_eq!(report["targets"][0]["state"], "progressing", "{report:#}");
+    assert_eq!(report["exitCode"], 1);
+    let run = world.ok(1, &["apply", "-y", "--timeout=2s"]);
+    run.says("did not become healthy within 2s");
+    world.write("k8s/web.yaml", &crate::support::web("web:1"));
+    world.ok(0, &["apply", "-y"]);
+    world.ok(0, &["status", "--wait", "--timeout=60s"]).says("Healthy");
+}
+
 /// A watch, with the lines that it has written so far.
 struct Watch {
     child: std::process::Child,

@@ -558,8 +558,13 @@ mod tests {
                 live: format!("{:016x}", random.wrapping_mul(31)),
                 server: "v1".into(),
             };
-            let member =
-                Member { version: "v1".into(), uid: None, digests: Some(digests), config: None };
+            let member = Member {
+                version: "v1".into(),
+                uid: None,
+                digests: Some(digests),
+                config: None,
+                protected: false,
+            };
             record.inventory.insert(id, member);
         }
         let error = record.encode(&names()).unwrap_err();

@@ -288,6 +288,7 @@ fn told(errors: &cel::ParseErrors) -> String {
     };
     let message = error.msg.strip_prefix("Syntax error: ").unwrap_or(&error.msg);
     let message = message.split(" expecting ").next().unwrap_or(message);
+    let message = in_words(message);
     if message.contains("<EOF>") {
         return "it ends too early".to_owned();
     }
@@ -296,6 +297,30 @@ fn told(errors: &cel::ParseErrors) -> String {
         (line, column) => format!("line {line} column {column}"),
     };
     format!("{place}: {message}")
+}
+
+/// What the parser says of a place, in words that need no knowledge of parsers.
+fn in_words(message: &str) -> String {
+    let quoted = |text: &str| format!("`{}`", text.trim().trim_matches('\'').trim());
+    let after = |start: &str| message.strip_prefix(start).map(quoted);
+    if let Some(what) = after("token recognition error at: ") {
+        // Of `=`, too, where `==` was meant.
+        let equals = what.starts_with("`=") && !what.starts_with("`==");
+        return match equals {
+            true => "`=` compares nothing: that is `==`".to_owned(),
+            false => format!("{what} is no part of an expression"),
+        };
+    }
+    if let Some(what) = after("extraneous input ").or_else(|| after("mismatched input ")) {
+        return format!("{what} cannot stand here");
+    }
+    if let Some(what) = after("no viable alternative at input ") {
+        return format!("{what} cannot be understood");
+    }
+    match message.strip_prefix("missing ").and_then(|rest| rest.split_once(" at ")) {
+        Some((what, at)) => format!("{} is missing before {}", quoted(what), quoted(at)),
+        None => message.to_owned(),
+    }
 }
 
 /// Names that are not there would only be found when an object is looked at, which is too late.

@@ -175,7 +175,7 @@ fn the_table_of_other_managers() {
             entry("x", "Update", &json!({})),
             Some(conflict("before-first-apply", None, ".data.a.b")),
             false,
-            vec!["revert before-first-apply .data.a.b"],
+            vec!["revert before-first-apply .data[\"a.b\"]"],
         ),
     ];
     for (name, other, at, force, expected) in cases {
@@ -259,9 +259,9 @@ fn what_deployers_hold_is_taken_over() {
         "annotations": {"meta.helm.sh/release-name": "web", "meta.helm.sh/release-namespace": "shop", "note": "n"},
     }});
     let marks = [
-        "mark .metadata.labels.app.kubernetes.io/managed-by",
-        "mark .metadata.annotations.meta.helm.sh/release-name",
-        "mark .metadata.annotations.meta.helm.sh/release-namespace",
+        "mark .metadata.labels[\"app.kubernetes.io/managed-by\"]",
+        "mark .metadata.annotations[\"meta.helm.sh/release-name\"]",
+        "mark .metadata.annotations[\"meta.helm.sh/release-namespace\"]",
     ];
     for operation in ["Update", "Apply"] {
         let object = live(helm.clone(), vec![entry("helm", operation, &some)]);
@@ -311,9 +311,9 @@ fn two_deployers_of_one_object_are_both_named() {
             "adopt kapp",
             "adopt helm (release shop/web)",
             "adopt Argo CD (application shop)",
-            "mark .metadata.labels.argocd.argoproj.io/instance",
-            "mark .metadata.labels.helm.toolkit.fluxcd.io/name",
-            "mark .metadata.annotations.meta.helm.sh/release-name",
+            "mark .metadata.labels[\"argocd.argoproj.io/instance\"]",
+            "mark .metadata.labels[\"helm.toolkit.fluxcd.io/name\"]",
+            "mark .metadata.annotations[\"meta.helm.sh/release-name\"]",
         ]
     );
 }

@@ -33,7 +33,7 @@ fn fields_v1_comes_back_as_it_was() {
     assert_eq!(
         text,
         [
-            ".metadata.annotations.example.com/a.b",
+            ".metadata.annotations[\"example.com/a.b\"]",
             ".metadata.finalizers[=\"x/y\"]",
             ".metadata.labels",
             ".spec.replicas",
@@ -86,13 +86,16 @@ fn paths_are_read_as_the_server_prints_them() {
         ".spec.ports[port=53,protocol=\"UDP\"].targetPort",
         ".metadata.finalizers[=\"a.b/c\"]",
         ".spec.list[3].x",
-        ".metadata.labels.app.kubernetes.io/name",
-        ".data.key.with.dots",
+        ".metadata.labels[\"app.kubernetes.io/name\"]",
+        ".data[\"key.with.dots\"]",
         ".spec.containers[name=\"we\\\"ird]\"].image",
     ] {
         assert_eq!(path(text).to_string(), text);
     }
-    assert_eq!(path(".metadata.labels.app.kubernetes.io/name").segments().len(), 3);
+    // Bare names with dots, as the server prints them, are read and written one way.
+    let bare = path(".metadata.labels.app.kubernetes.io/name");
+    assert_eq!(bare.segments().len(), 3);
+    assert_eq!(bare.to_string(), ".metadata.labels[\"app.kubernetes.io/name\"]");
     assert_eq!(
         path(".metadata.annotations[\"a.b/c\"]"),
         FieldPath::fields(&["metadata", "annotations", "a.b/c"])

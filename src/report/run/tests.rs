@@ -95,7 +95,7 @@ fn a_status() {
 #[test]
 fn an_apply_tells_each_error_once() {
     let mut failed = target("us-east", TargetState::Failed, "1 configured");
-    let late = Error::new(Exit::Failed, "is not healthy in time after 600s");
+    let late = Error::new(Exit::Failed, "did not become healthy within 600s");
     let refused = Error::manifest("the server refuses it")
         .on(&id("Deployment", "api"))
         .because("`.spec.selector` is immutable")
