@@ -21,14 +21,12 @@ impl Scene {
     /// Says of a change that nobody made who makes it. Asked once more, a webhook that writes another
     /// value each time gives itself away.
     pub(super) async fn blame(&self, plan: &mut ObjectPlan, resource: &Resource, live: &Value) {
-        let again =
-            self.dry_run(resource, &plan.id, &plan.manifest, plan.ownership.force).await;
+        let again = self.dry_run(resource, &plan.id, &plan.manifest, plan.ownership.force).await;
         let Ok(again) = again else { return };
         let second = self.diff(&plan.id, Some(live), Some(&again.object));
         let unsteady = plan.diff.changes.iter().filter(|c| !second.changes.contains(c));
         let unsteady: Vec<String> = unsteady.map(|c| format!("`{}`", c.path)).collect();
-        let all: Vec<String> =
-            plan.diff.changes.iter().map(|c| format!("`{}`", c.path)).collect();
+        let all: Vec<String> = plan.diff.changes.iter().map(|c| format!("`{}`", c.path)).collect();
         let webhooks = webhooks(&self.job, resource, &plan.id, live).await;
         let who = match webhooks.is_empty() {
             true => "admission".to_owned(),
@@ -59,12 +57,7 @@ fn some(paths: &[String]) -> String {
 }
 
 /// The webhooks that may change an object, by name. What may not be read is not known.
-async fn webhooks(
-    job: &Job,
-    resource: &Resource,
-    id: &ObjectId,
-    live: &Value,
-) -> BTreeSet<String> {
+async fn webhooks(job: &Job, resource: &Resource, id: &ObjectId, live: &Value) -> BTreeSet<String> {
     let mut configurations = core(
         "admissionregistration.k8s.io/v1",
         "MutatingWebhookConfiguration",
@@ -81,9 +74,8 @@ async fn webhooks(
     let own = labels_of(live);
     let hooks = all.iter().flat_map(|c| c["webhooks"].as_array().into_iter().flatten());
     let called = hooks.filter(|hook| {
-        let in_namespace = namespace
-            .as_ref()
-            .is_none_or(|labels| selects(&hook["namespaceSelector"], labels));
+        let in_namespace =
+            namespace.as_ref().is_none_or(|labels| selects(&hook["namespaceSelector"], labels));
         let rules = hook["rules"].as_array().into_iter().flatten();
         in_namespace
             && selects(&hook["objectSelector"], &own)
@@ -111,9 +103,8 @@ fn labels_of(object: &Value) -> BTreeMap<String, String> {
 /// understood selects all.
 fn selects(selector: &Value, labels: &BTreeMap<String, String>) -> bool {
     let all = selector["matchLabels"].as_object().into_iter().flatten();
-    let equal = |(key, value): (&String, &Value)| {
-        labels.get(key).map(String::as_str) == value.as_str()
-    };
+    let equal =
+        |(key, value): (&String, &Value)| labels.get(key).map(String::as_str) == value.as_str();
     let expressions = selector["matchExpressions"].clone();
     let expressions: Vec<Expression> = serde_json::from_value(expressions).unwrap_or_default();
     all.into_iter().all(equal) && expressions.iter().all(|e| e.matches(labels))
@@ -161,7 +152,10 @@ mod tests {
             (json!({}), true),
             (json!({"matchLabels": {"team": "shop"}}), true),
             (json!({"matchLabels": {"team": "other"}}), false),
-            (json!({"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["shop"]}]}), false),
+            (
+                json!({"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["shop"]}]}),
+                false,
+            ),
             (json!({"matchExpressions": [{"key": "x", "operator": "DoesNotExist"}]}), true),
         ] {
             assert_eq!(selects(&selector, &labels), expected, "{selector}");

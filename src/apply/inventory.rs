@@ -10,7 +10,7 @@ use super::wait::Subject;
 use super::write::{Progress, untouched};
 use crate::cluster::state::{Digests, Record};
 use crate::manifest::{Object, ObjectId};
-use crate::plan::{is_protected_unsent, Action, Handling, ObjectPlan, Prepared};
+use crate::plan::{Action, Handling, ObjectPlan, Prepared, is_protected_unsent};
 use crate::render::Rendered;
 
 /// Adds what is about to be written to the inventory. Whoever comes after a crash finds a record

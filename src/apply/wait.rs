@@ -130,7 +130,8 @@ pub(super) async fn wait(
                 Health::Progressing(_) | Health::Unknown(_) => {}
             }
             if Instant::now() >= deadline {
-                let error = watcher.error(&look, "did not become healthy within", started.elapsed());
+                let error =
+                    watcher.error(&look, "did not become healthy within", started.elapsed());
                 return Err((error, Some(look)));
             }
             if reason != said {

@@ -6,7 +6,7 @@ use clap::Args;
 use super::Outcome;
 use super::apply::{DeployArgs, apply_with};
 use super::args::{
-    ClusterArgs, ConfirmArgs, DriveArgs, EventsArgs, GlobalArgs, MoveArgs, OutputArgs, ProjectArgs,
+    ClusterArgs, ConfirmArgs, DriveArgs, EventsArgs, GlobalArgs, OutputArgs, ProjectArgs,
     RenderArgs, WaitArgs,
 };
 use super::plan::{PlanningArgs, PruneArgs};
@@ -54,7 +54,6 @@ pub(crate) async fn run(args: AdoptArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
         keep_going: args.keep_going,
         dry_run: args.dry_run,
         planning,
-        moves: MoveArgs::default(),
         wait: args.wait,
         drive: DriveArgs::default(),
         confirm: args.confirm,
@@ -64,5 +63,5 @@ pub(crate) async fn run(args: AdoptArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
         clusters: args.clusters,
         render: args.render,
     };
-    apply_with(&args, options, None, global, ui).await
+    apply_with(&args, options, None, None, global, ui).await
 }

@@ -12,7 +12,7 @@ use super::plan::PlanningArgs;
 use super::rollout::run::{Roll, check};
 use super::session::Session;
 use super::strategy::{self, Ways};
-use crate::apply::{Observed, PlanOptions};
+use crate::apply::{MoveFrom, Observed, PlanOptions};
 use crate::error::Error;
 use crate::report::model::RolloutPlanReport;
 use crate::rollout::StrategyChoice;
@@ -34,6 +34,8 @@ pub(super) struct ApplyArgs {
     )]
     strategy: StrategyArg,
     #[command(flatten)]
+    moves: MoveArgs,
+    #[command(flatten)]
     pub(super) deploy: DeployArgs,
 }
 
@@ -48,8 +50,6 @@ pub(super) struct DeployArgs {
     pub(super) dry_run: bool,
     #[command(flatten)]
     pub(super) planning: PlanningArgs,
-    #[command(flatten)]
-    pub(super) moves: MoveArgs,
     #[command(flatten)]
     pub(super) wait: WaitArgs,
     #[command(flatten)]
@@ -71,20 +71,22 @@ pub(super) struct DeployArgs {
 /// Runs the verb.
 pub(crate) async fn run(args: &ApplyArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
     let options = args.deploy.planning.options();
-    apply_with(&args.deploy, options, Some(args.strategy.choice()), global, ui).await
+    let (choice, from) = (Some(args.strategy.choice()), args.moves.move_from.as_ref());
+    apply_with(&args.deploy, options, choice, from, global, ui).await
 }
 
 /// Plans with `options`, asks, and applies: with a strategy through the steps and waves of the
-/// file, where that is due, else to all targets at once.
+/// file, where that is due, else to all targets at once. `from`: where state is to come from.
 pub(super) async fn apply_with(
     args: &DeployArgs,
     options: PlanOptions,
     choice: Option<StrategyChoice>,
+    from: Option<&MoveFrom>,
     global: &GlobalArgs,
     ui: &Ui,
 ) -> Outcome {
-    let session = Session::open(&args.project, &args.clusters, Some(&args.render), ui)?
-        .moving(args.moves.move_from.as_ref());
+    let session =
+        Session::open(&args.project, &args.clusters, Some(&args.render), ui)?.moving(from);
     session.record(&args.events)?;
     session.check_contexts()?;
     if !args.confirm.yes && !args.dry_run {

@@ -260,7 +260,7 @@ pub struct DriveArgs {
 }
 
 /// Where state comes from.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 pub struct MoveArgs {
     /// Bring the application's state here from another state namespace, or from what the
     /// application was called: `shop`, `shop/web`

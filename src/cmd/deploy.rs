@@ -178,7 +178,9 @@ pub(super) async fn deploy(
     show(&report, how.output, ui)?;
     if let Some(interrupted) = session.interrupted() {
         ui.hint(&match is_written(&report) {
-            true => "everything is written; `mcd status --wait` waits until it is healthy".to_owned(),
+            true => {
+                "everything is written; `mcd status --wait` waits until it is healthy".to_owned()
+            }
             false => format!("`mcd {}` goes on where this run stopped", how.deploys.verb()),
         });
         return Ok(interrupted);
@@ -188,9 +190,10 @@ pub(super) async fn deploy(
 
 /// Says what there is to know of plans that are not shown: a warning once for all targets.
 fn warn(report: &PlanReport, ui: &Ui) {
-    let all = report.targets.iter().flat_map(|t| {
-        t.warnings.iter().map(|warning| (t.target.as_str(), warning.clone()))
-    });
+    let all = report
+        .targets
+        .iter()
+        .flat_map(|t| t.warnings.iter().map(|warning| (t.target.as_str(), warning.clone())));
     for (targets, warning) in grouped(all) {
         ui.warning(&format!("{}: {warning}", names(&targets, report.targets.len())));
     }
@@ -202,7 +205,10 @@ fn is_written(report: &RunReport) -> bool {
     let interrupted = [Exit::Interrupted.code(), Exit::Terminated.code()];
     report.targets.iter().all(|target| {
         target.release.is_some()
-            && target.errors.iter().all(|e| interrupted.contains(&e.exit_code) && e.hints.is_empty())
+            && target
+                .errors
+                .iter()
+                .all(|e| interrupted.contains(&e.exit_code) && e.hints.is_empty())
     })
 }
 

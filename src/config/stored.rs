@@ -88,6 +88,7 @@ fn rule(stored: StoredRule) -> Result<Rule, String> {
         current: read(&stored.current)?,
         group: stored.group,
         kind: stored.kind,
+        origin: "the release".to_owned(),
     })
 }
 
@@ -174,6 +175,7 @@ mod tests {
                     in_progress: Some(expression("status.phase == 'Creating'")),
                     failed: Some(expression("status.phase == 'Broken'")),
                     current: expression("status.phase == 'Ready'"),
+                    origin: "the release".into(),
                 },
                 Rule {
                     group: String::new(),
@@ -181,6 +183,7 @@ mod tests {
                     in_progress: None,
                     failed: None,
                     current: expression("true"),
+                    origin: "the release".into(),
                 },
             ]),
             ..target()

@@ -211,7 +211,8 @@ async fn review(
     if let Verdict::Slow(delay) = verdict {
         tokio::time::sleep(delay).await;
     }
-    let response = answer(&review["request"]["uid"], &verdict, number).ok_or("down, as asked for")?;
+    let response =
+        answer(&review["request"]["uid"], &verdict, number).ok_or("down, as asked for")?;
     let review = json!({
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",

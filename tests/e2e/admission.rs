@@ -247,6 +247,8 @@ fn what_admission_writes_each_time_is_laid_at_its_door() {
     let once = json!([{"op": "add", "path": "/data/injected", "value": "yes"}]);
     let _policy = Admission::start(world.cluster("us-east"), namespace, Verdict::Patch(once));
     let run = world.ok(0, &["plan", "--verify"]);
-    run.says("nobody has changed the object since it was applied: admission by `policy.testbed.mcd.dev`");
+    run.says(
+        "nobody has changed the object since it was applied: admission by `policy.testbed.mcd.dev`",
+    );
     run.says("would change `.data.injected` now").hides("each time");
 }

@@ -313,7 +313,8 @@ fn an_authority_of_ones_own() {
     let url = format!("{}/charts", cluster.server());
     let config = fs::read(world.kubeconfig.path()).unwrap();
     let config: serde_json::Value = serde_json::from_slice(&config).unwrap();
-    let authority = config["clusters"][0]["cluster"]["certificate-authority-data"].as_str().unwrap();
+    let authority =
+        config["clusters"][0]["cluster"]["certificate-authority-data"].as_str().unwrap();
     let engine = &base64::engine::general_purpose::STANDARD;
     let authority = base64::Engine::decode(engine, authority).unwrap();
     for helm in HELMS {

@@ -214,7 +214,7 @@ health:
     world.application(&["us-east"], &rules.replace("status.phase == 'Broken'", "status.phase"));
     let started = std::time::Instant::now();
     let run = world.ok(1, &["apply", "-y", "--timeout=60s"]);
-    run.says("the rule `failed` at mcd.yaml:10 gives string, not true or false");
+    run.says("the rule `failed` at mcd.yaml:9 gives string, not true or false");
     assert!(started.elapsed() < std::time::Duration::from_secs(50), "nobody waits for that");
     world.application(&["us-east"], &rules);
     world.ok(0, &["delete", "-y", "--with-definitions"]);

@@ -43,8 +43,11 @@ fn a_rollback_over_a_set_of_targets_that_grew() {
     world.ok(0, &["apply", "-y"]);
     let file = world.path().join("mcd.yaml");
     let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.replace("select: {labels: {env: test}}", "select: {clusters: [us-east]}"))
-        .unwrap();
+    std::fs::write(
+        &file,
+        text.replace("select: {labels: {env: test}}", "select: {clusters: [us-east]}"),
+    )
+    .unwrap();
     let plan = world.ok(0, &["plan", "-o", "json"]).json();
     assert_eq!(plan["targets"][1]["state"], "orphaned", "{plan:#}");
     world.ok(0, &["apply", "-y"]);
@@ -81,7 +84,9 @@ fn what_only_looks_like_ours() {
     let label = format!("mcd.dev/app={}.web", world.namespace.name());
     for object in [["configmap", "beside"], ["service", "web-mirror"]] {
         match object[0] {
-            "service" => world.kubectl("us-east", &["create", "service", "clusterip", object[1], "--tcp=80"]),
+            "service" => {
+                world.kubectl("us-east", &["create", "service", "clusterip", object[1], "--tcp=80"])
+            }
             _ => world.kubectl("us-east", &["create", "configmap", object[1]]),
         };
         world.kubectl("us-east", &["label", object[0], object[1], &label]);
@@ -124,11 +129,15 @@ fn what_only_looks_like_ours() {
     assert!(world.exists("us-east", "secret", "old"));
     assert!(world.exists("us-east", "service", "web"), "the core Service of that name");
     assert!(!world.exists("us-east", &format!("services.{group}"), "web"));
-    for (kind, name) in [("configmap", "beside"), ("service", "web-mirror"), ("secret", "unmanaged")] {
+    for (kind, name) in
+        [("configmap", "beside"), ("service", "web-mirror"), ("secret", "unmanaged")]
+    {
         assert!(world.exists("us-east", kind, name), "{kind}/{name}");
     }
     world.ok(0, &["delete", "-y", "--with-namespaces"]);
-    for (kind, name) in [("configmap", "beside"), ("service", "web-mirror"), ("secret", "unmanaged")] {
+    for (kind, name) in
+        [("configmap", "beside"), ("service", "web-mirror"), ("secret", "unmanaged")]
+    {
         assert!(world.exists("us-east", kind, name), "{kind}/{name}");
     }
     world.kubectl("us-east", &["delete", &crd]);

@@ -230,8 +230,13 @@ async fn a_record_is_written_over_what_was_read_and_nothing_else() {
         namespace: Some(place.namespace.name().into()),
         name: "web".into(),
     };
-    let member =
-        Member { version: "v1".into(), uid: Some("u".into()), digests: None, config: None, protected: false };
+    let member = Member {
+        version: "v1".into(),
+        uid: Some("u".into()),
+        digests: None,
+        config: None,
+        protected: false,
+    };
     record.inventory.insert(id, member);
     record.note(summary(1, ReleaseState::Active));
     let first = store.write_record(&record, None).await.unwrap();

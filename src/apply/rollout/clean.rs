@@ -64,7 +64,8 @@ pub(super) async fn delete(
     job.events.phase(Phase::Deleting);
     let discovery = job.cluster.discovery().await.map_err(|error| job.failed(error, None))?;
     // Written into the record before it was made, so it is ours only by label and manager.
-    let unknown = Member { version: String::new(), uid: None, digests: None, config: None };
+    let unknown =
+        Member { version: String::new(), uid: None, digests: None, config: None, protected: false };
     let inventory = &work.ledger.record.inventory;
     let entries = ids.iter().map(|id| (id, inventory.get(id).unwrap_or(&unknown), Known::Nothing));
     let found = candidates(&job, &discovery, entries).await?;

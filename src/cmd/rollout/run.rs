@@ -39,7 +39,7 @@ pub(super) struct RunArgs {
 /// Runs the verb.
 pub(super) async fn run(args: &RunArgs, global: &GlobalArgs, ui: &Ui) -> Outcome {
     let options = args.deploy.planning.options();
-    apply_with(&args.deploy, options, Some(StrategyChoice::Steps), global, ui).await
+    apply_with(&args.deploy, options, Some(StrategyChoice::Steps), None, global, ui).await
 }
 
 /// A rollout that is about to be opened.

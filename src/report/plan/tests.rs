@@ -6,6 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::error::{Error, Location};
 use crate::manifest::ObjectId;
+use crate::plan::CONFIG_HASH;
 use crate::plan::Counts;
 use crate::render::ChartUsed;
 use crate::report::model::{DeployerReport, FieldReport, LeftReport, RevertReport, ToolReport};
@@ -265,7 +266,7 @@ fn nothing_to_do_and_nothing_planned() {
 fn targets_that_differ_in_the_hash_of_their_configuration_are_shown_together() {
     let hashed = |target_name: &str, hash: &str| {
         let field = FieldReport {
-            path: format!(".spec.template.metadata.annotations.{CONFIG_HASH}"),
+            path: format!(".spec.template.metadata.annotations[\"{CONFIG_HASH}\"]"),
             op: "replace".into(),
             before: Some(json!("0")),
             after: Some(json!(hash)),

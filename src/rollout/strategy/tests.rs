@@ -131,6 +131,7 @@ fn plan(before: &[Value], after: &[Value]) -> TargetPlan {
         prune,
         hooks: Vec::new(),
         warnings: Vec::new(),
+        moves: None,
         unfinished: None,
     }
 }
