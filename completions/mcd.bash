@@ -252,7 +252,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__apply)
-            opts="-y -o -f -t -l -q -v -h --strategy --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --events --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-y -o -f -t -l -q -v -h --strategy --move-from --keep-going --dry-run --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --wait --timeout --budget-ok --wait-approval --yes --events --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -262,12 +262,12 @@ _mcd() {
                     COMPREPLY=($(compgen -W "auto plain steps" -- "${cur}"))
                     return 0
                     ;;
-                --prune)
-                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
-                    return 0
-                    ;;
                 --move-from)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prune)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --wait)
@@ -382,7 +382,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__compare)
-            opts="-o -f -t -l -q -v -h --live --output --file --fleet --target --selector --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --live --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -421,6 +421,10 @@ _mcd() {
                     return 0
                     ;;
                 -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wave)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -592,7 +596,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__diff)
-            opts="-o -f -t -l -q -v -h --context-lines --structural --release --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --context-lines --structural --release --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --move-from --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1150,7 +1154,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__plan)
-            opts="-o -f -t -l -q -v -h --detailed-exitcode --strategy --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
+            opts="-o -f -t -l -q -v -h --detailed-exitcode --strategy --verify --force-conflicts --adopt --prune --allow-prune-all --with-namespaces --with-definitions --with-volumes --move-from --output --file --fleet --target --selector --wave --var --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --kustomize-bin --helm-bin --tool-timeout --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1726,10 +1730,6 @@ _mcd() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
-                --move-from)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --wait)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
@@ -2158,10 +2158,6 @@ _mcd() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
-                --move-from)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --wait)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
@@ -2274,7 +2270,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__rollout__subcmd__status)
-            opts="-o -f -n -q -v -h --all --tree --output --file --fleet --app --namespace --state-namespace --context --id --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
+            opts="-o -f -n -q -v -h --all --watch --tree --output --file --fleet --app --namespace --state-namespace --context --id --kubeconfig --as --as-group --as-uid --request-timeout --concurrency --color --quiet --verbose --log-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2364,7 +2360,7 @@ _mcd() {
             return 0
             ;;
         mcd__subcmd__schema)
-            opts="-q -v -h --color --quiet --verbose --log-file --help fleet application plan run history release doctor rollout event"
+            opts="-q -v -h --color --quiet --verbose --log-file --help fleet application plan run history release compare doctor rollout event"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

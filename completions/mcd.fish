@@ -214,9 +214,9 @@ complete -c mcd -n "__fish_mcd_using_subcommand plan" -s h -l help -d 'Print hel
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l strategy -d 'How a release reaches each target: auto (by what changes), plain (at once), steps (through the steps of the application file)' -r -f -a "auto\t'By what changes in it'
 plain\t'At once'
 steps\t'Through the steps of the application file'"
+complete -c mcd -n "__fish_mcd_using_subcommand apply" -l move-from -d 'Bring the application\'s state here from another state namespace, or from what the application was called: `shop`, `shop/web`' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
-complete -c mcd -n "__fish_mcd_using_subcommand apply" -l move-from -d 'Bring the application\'s state here from another state namespace, or from what the application was called: `shop`, `shop/web`' -r
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand apply" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
@@ -350,7 +350,6 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_sub
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and not __fish_seen_subcommand_from run canary primary clean status approve resume abort" -f -a "abort" -d 'Take the rollout back: every target gets the release again that it ran before'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
-complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l move-from -d 'Bring the application\'s state here from another state namespace, or from what the application was called: `shop`, `shop/web`' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from run" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
@@ -397,7 +396,6 @@ complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcomm
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l suffix -d 'What is appended to the names of the copies, after a dash' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l prune -d 'Delete what left the manifests (`--prune=false`: keep it, and say so)' -r -f -a "true\t''
 false\t''"
-complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l move-from -d 'Bring the application\'s state here from another state namespace, or from what the application was called: `shop`, `shop/web`' -r
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l wait -d 'Wait until the targets are healthy, or what was deleted is gone (`--wait=false`: don\'t)' -r -f -a "true\t''
 false\t''"
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from canary" -l timeout -d 'How long to wait for a target; default: 10m, and for a step of a rollout what its wave says' -r
@@ -519,6 +517,7 @@ always\t'Always'
 never\t'Never'"
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l log-file -d 'Write a log of what mcd does to this file (never with secret values)' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l all -d 'A row for each target, also where many stand alike'
+complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l watch -d 'Go on looking every two seconds, and show what changes, until the rollout is closed or Ctrl-C (exit 130)'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -l tree -d 'Show each object with what it has made: pods, the last warnings, the last log lines of containers that fail'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -s q -l quiet -d 'Show results and errors only'
 complete -c mcd -n "__fish_mcd_using_subcommand rollout; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Show more: how many objects stay unchanged, every attempt that failed'
@@ -720,6 +719,7 @@ complete -c mcd -n "__fish_mcd_using_subcommand compare" -s f -l file -d 'The ap
 complete -c mcd -n "__fish_mcd_using_subcommand compare" -l fleet -d 'The fleet file; default: what the application file says' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand compare" -s t -l target -d 'Only these targets; globs work, and the flag may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand compare" -s l -l selector -d 'Only targets whose cluster has these labels (`env=prod,region!=us`, `tier in (a,b)`)' -r
+complete -c mcd -n "__fish_mcd_using_subcommand compare" -l wave -d 'Only targets of this wave of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand compare" -l var -d 'Set a variable of the application file; may be repeated' -r
 complete -c mcd -n "__fish_mcd_using_subcommand compare" -l kubeconfig -d 'The kubeconfig file; default: $KUBECONFIG (a list), then ~/.kube/config' -r -F
 complete -c mcd -n "__fish_mcd_using_subcommand compare" -l as -d 'Act as this user' -r

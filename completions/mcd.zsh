@@ -272,8 +272,8 @@ _arguments "${_arguments_options[@]}" : \
 '--strategy=[How a release reaches each target\: auto (by what changes), plain (at once), steps (through the steps of the application file)]:STRATEGY:((auto\:"By what changes in it"
 plain\:"At once"
 steps\:"Through the steps of the application file"))' \
-'--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '--move-from=[Bring the application'\''s state here from another state namespace, or from what the application was called\: \`shop\`, \`shop/web\`]:NAMESPACE[/NAME]:_default' \
+'--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
@@ -454,7 +454,6 @@ never\:"Never"))' \
             (run)
 _arguments "${_arguments_options[@]}" : \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
-'--move-from=[Bring the application'\''s state here from another state namespace, or from what the application was called\: \`shop\`, \`shop/web\`]:NAMESPACE[/NAME]:_default' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
@@ -514,7 +513,6 @@ _arguments "${_arguments_options[@]}" : \
 '--replicas=[How many replicas each copy has\: a number, or a share of the replicas that run now (\`20%\`)]:N|%:_default' \
 '--suffix=[What is appended to the names of the copies, after a dash]:TEXT:_default' \
 '--prune=[Delete what left the manifests (\`--prune=false\`\: keep it, and say so)]::BOOL:(true false)' \
-'--move-from=[Bring the application'\''s state here from another state namespace, or from what the application was called\: \`shop\`, \`shop/web\`]:NAMESPACE[/NAME]:_default' \
 '--wait=[Wait until the targets are healthy, or what was deleted is gone (\`--wait=false\`\: don'\''t)]::BOOL:(true false)' \
 '--timeout=[How long to wait for a target; default\: 10m, and for a step of a rollout what its wave says]:DURATION:_default' \
 '--wait-approval=[Wait for an approval, at most so long, rather than end with exit code 7]:DURATION:_default' \
@@ -684,6 +682,7 @@ always\:"Always"
 never\:"Never"))' \
 '--log-file=[Write a log of what mcd does to this file (never with secret values)]:FILE:_files' \
 '--all[A row for each target, also where many stand alike]' \
+'(--tree)--watch[Go on looking every two seconds, and show what changes, until the rollout is closed or Ctrl-C (exit 130)]' \
 '--tree[Show each object with what it has made\: pods, the last warnings, the last log lines of containers that fail]' \
 '-q[Show results and errors only]' \
 '--quiet[Show results and errors only]' \
@@ -1012,6 +1011,7 @@ name\:"One name a line"))' \
 '*--target=[Only these targets; globs work, and the flag may be repeated]:NAME:_default' \
 '-l+[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
 '--selector=[Only targets whose cluster has these labels (\`env=prod,region!=us\`, \`tier in (a,b)\`)]:SELECTOR:_default' \
+'*--wave=[Only targets of this wave of the application file; may be repeated]:NAME:_default' \
 '*--var=[Set a variable of the application file; may be repeated]:NAME=VALUE:_default' \
 '--kubeconfig=[The kubeconfig file; default\: \$KUBECONFIG (a list), then ~/.kube/config]:FILE:_files' \
 '--as=[Act as this user]:USER:_default' \
@@ -1156,6 +1156,7 @@ plan\:"The output of \`plan -o json\` and \`diff -o json\`"
 run\:"The output of \`apply\`, \`rollback\`, \`delete\` and \`status\` with \`-o json\`"
 history\:"The output of \`history -o json\`"
 release\:"The output of \`history show -o json\`"
+compare\:"The output of \`compare -o json\`"
 doctor\:"The output of \`doctor -o json\`"
 rollout\:"The output of the verbs of a rollout with \`-o json\`"
 event\:"A line of the file that \`--events\` names"))' \

@@ -168,9 +168,14 @@ pub(crate) fn report(
                 );
                 // Whoever only looks is told, and not stopped.
                 let told = |held: &&Error| problems.iter().all(|p| p.message() != held.message());
-                report.warnings.extend(observed.plan.held.as_ref().filter(told).map(|held| {
-                    format!("nobody may write here now: {}", held.message())
-                }));
+                report.warnings.extend(
+                    observed
+                        .plan
+                        .held
+                        .as_ref()
+                        .filter(told)
+                        .map(|held| format!("nobody may write here now: {}", held.message())),
+                );
                 report
             }
             Err(errors) => TargetPlanReport::failed(
