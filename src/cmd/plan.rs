@@ -8,13 +8,15 @@ use super::args::{
     StrategyArg,
 };
 use super::orphans::orphans;
+use super::rollout::foresee::foresee_one;
 use super::session::Session;
-use super::strategy::{self, Ways};
+use super::strategy::{Ways, check};
 use crate::apply::{Adopt, Observed, PlanOptions};
 use crate::error::{Error, Exit};
 use crate::plan::{Counts, PruneOptions, TargetPlan};
 use crate::report;
 use crate::report::model::{PlanReport, TargetPlanReport};
+use crate::rollout::strategy;
 use crate::ui::Ui;
 
 /// Arguments of `mcd plan`.
@@ -116,10 +118,17 @@ pub(crate) async fn run(args: &PlanArgs, global: &GlobalArgs, ui: &Ui) -> Outcom
         .moving(args.moves.move_from.as_ref());
     session.check_contexts()?;
     let choice = args.strategy.choice();
-    strategy::check(&session.project.rollout, choice)?;
+    check(&session.project.rollout, choice)?;
     let options = args.planning.options();
+    let settings = &session.project.rollout;
     let (planned, orphans) = tokio::join!(
-        session.each(|target| async { session.observe(target, options).await.map(|(_, _, o)| o) }),
+        session.each(|target| async {
+            let (job, rendered, mut observed) = session.observe(target, options).await?;
+            let own = strategy(&observed.plan, settings, choice).steps(settings, &job.target);
+            let (canaries, variants) = (settings.canaries(&own), &settings.variants);
+            foresee_one((&job, &rendered, &mut observed), &canaries, variants).await?;
+            Ok(observed)
+        }),
         orphans(&session, &args.project),
     );
     session.settle().await;

@@ -27,7 +27,7 @@ pub async fn foresee(
     job: &Job,
     rendered: &Rendered,
     observed: &Observed,
-    canaries: &[Canary],
+    canaries: &[&Canary],
     variants: &VariantSettings,
 ) -> Result<Vec<String>, Vec<Error>> {
     let record = observed.record.as_ref().map(|(record, _)| record);

@@ -15,7 +15,7 @@ use crate::ui::Ui;
 mod abort;
 mod approve;
 mod find;
-mod foresee;
+pub(super) mod foresee;
 mod hand;
 mod resume;
 pub(super) mod run;

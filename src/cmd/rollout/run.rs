@@ -90,12 +90,12 @@ impl Roll {
     ) -> Vec<Planned> {
         let settings = &session.project.rollout;
         foresee_all(planned, &settings.variants, |target| match &self.by_hand {
-            Some(Step::Canary(canary)) => vec![canary.clone()],
+            Some(Step::Canary(canary)) => vec![canary],
             Some(_) => Vec::new(),
             None => {
                 let strategy = self.strategies.get(&target.name);
                 let own = strategy.map(|s| s.steps(settings, target)).unwrap_or_default();
-                settings.canaries(&own).into_iter().cloned().collect()
+                settings.canaries(&own)
             }
         })
         .await
