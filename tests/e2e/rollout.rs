@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use testbed::wait_for;
+use testbed::{Bed, Context, Match, Proxy, wait_for};
 
-use crate::rollout_world::{STEPS, Six, WAVES};
+use crate::rollout_world::{SIX, STEPS, Six, WAVES};
 use crate::support::Run;
 
 /// With version 1 everywhere, and version 2 written.
@@ -259,4 +259,47 @@ fn a_freeze_keeps_everyone_from_writing() {
     six.ok(0, &["freeze", "--off"]).says("b1: no longer frozen").says("a1: was not frozen");
     six.ok(0, &["rollout", "run", "-y"]);
     assert_eq!(six.tags(), ["v2"; 6]);
+}
+
+#[test]
+fn ended_while_staging() {
+    let west = Proxy::start(Bed::shared().cluster("us-west"));
+    let contexts: Vec<Context> = SIX
+        .iter()
+        .map(|(name, cluster, _)| match *cluster {
+            "us-west" => west.context().named(*name),
+            other => Context::of(Bed::shared().cluster(other)).named(*name),
+        })
+        .collect();
+    let six = Six::with_contexts("ro-stage", &contexts, "");
+    six.ok(0, &["apply", "-y"]);
+    six.files(&format!("{WAVES}{STEPS}"));
+    six.version("v2");
+    for name in ["-INT", "-KILL"] {
+        // The second target is about to get its release.
+        let hold = west.hold(Match::writes().method("POST").path("/secrets"));
+        let child = six.world.start(&["rollout", "run", "-y"]);
+        hold.wait(Duration::from_secs(60));
+        signal(&child, name);
+        if name == "-KILL" {
+            let run = Run::of(child.wait_with_output().unwrap());
+            hold.release();
+            assert_eq!(run.code, 137, "{run}");
+            let resumed = six.ok(6, &["rollout", "resume", "-y"]);
+            resumed.says("never staged in all its targets").says("mcd rollout abort");
+            six.ok(6, &["apply", "-y"]);
+            let aborted = six.ok(0, &["rollout", "abort", "-y"]);
+            aborted.says("a1");
+        } else {
+            hold.release();
+            let run = Run::of(child.wait_with_output().unwrap());
+            assert_eq!(run.code, 130, "{run}");
+            run.says("interrupted while staging").says("nothing was applied");
+        }
+        assert_eq!(six.tags(), ["v1"; 6]);
+        six.ok(0, &["rollout", "abort", "-y"]).says("no rollout is open");
+    }
+    six.ok(0, &["rollout", "run", "-y"]);
+    assert_eq!(six.tags(), ["v2"; 6]);
+    six.no_variants();
 }

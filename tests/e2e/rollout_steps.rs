@@ -2,8 +2,9 @@
 //! what becomes of one that fails; usage.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
-use testbed::{Bed, Context};
+use testbed::{Bed, Context, wait_for};
 
 use crate::rollout_world::{STEPS, Six, WAVES};
 use crate::support::Run;
@@ -152,4 +153,42 @@ fn usage() {
     }
     let status = six.ok(0, &["rollout", "status", "-o", "json"]).json();
     assert_eq!(status["state"], "none", "{status:#}");
+}
+
+#[test]
+fn a_freeze_holds_an_open_rollout_too() {
+    let six = one("rs-freeze", "{canary: {replicas: 1}}, {pause: {}}, {primary: {}}, {clean: {}}");
+    six.ok(7, &[&["rollout", "run", "-y"][..], &T].concat());
+    six.ok(0, &[&["freeze", "--reason", "audit week"][..], &T].concat());
+    six.ok(0, &["rollout", "approve"]);
+    six.ok(6, &["rollout", "resume", "-y"]).says("audit week").says("mcd freeze --off");
+    six.ok(6, &["rollout", "abort", "-y"]).says("audit week");
+    assert_eq!(six.tag("a1", "web").as_deref(), Some("v1"));
+    assert_eq!(six.tag("a1", "web-canary").as_deref(), Some("v2"));
+    six.ok(0, &["rollout", "status"]).says("audit week");
+    six.ok(0, &["doctor", "-t", "a1"]).says("audit week");
+    six.ok(0, &["freeze", "--off", "-t", "a1"]).says("a1: no longer frozen");
+    six.ok(0, &["rollout", "resume", "-y"]);
+    assert_eq!(six.tag("a1", "web").as_deref(), Some("v2"));
+    six.no_variants();
+    // One that is over keeps nobody from anything.
+    six.ok(0, &[&["freeze", "--reason", "a moment", "--until", "1s"][..], &T].concat());
+    wait_for("the freeze is over", Duration::from_secs(20), || {
+        let run = six.world.mcd(&["rollback", "-y", "-t", "a1"]);
+        if run.code == 0 { Ok(()) } else { Err(run.to_string()) }
+    });
+    assert_eq!(six.tag("a1", "web").as_deref(), Some("v1"));
+}
+
+#[test]
+fn a_target_that_has_nothing_yet_can_be_frozen() {
+    let six = Six::new("rs-cold", "");
+    six.ok(0, &["freeze", "--reason", "not before monday", "-t", "a1"]);
+    six.ok(6, &["apply", "-y", "-t", "a1"]).says("not before monday");
+    assert_eq!(six.tag("a1", "web"), None);
+    six.ok(0, &["status", "-t", "a1"]).says("not before monday");
+    six.ok(0, &["freeze", "--off", "-t", "a1"]);
+    six.ok(0, &["status", "-t", "a1"]).says("not there");
+    six.ok(0, &["apply", "-y", "-t", "a1"]);
+    assert_eq!(six.tag("a1", "web").as_deref(), Some("v1"));
 }
