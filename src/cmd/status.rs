@@ -86,9 +86,10 @@ pub(crate) async fn run(args: &StatusArgs, _global: &GlobalArgs, ui: &Ui) -> Out
 }
 
 pub(super) fn stands(target: &Target, standing: &Standing) -> TargetReport {
+    const ABSENT: &str = "the application is not there; `mcd apply` deploys it";
     let (Some(record), Some(look)) = (&standing.record, &standing.look) else {
         let mut report = base(target, TargetState::NotDeployed);
-        report.message = "the application is not there; `mcd apply` deploys it".to_owned();
+        report.message = ABSENT.to_owned();
         return report;
     };
     let held = |mut report: TargetReport| {
@@ -99,6 +100,9 @@ pub(super) fn stands(target: &Target, standing: &Standing) -> TargetReport {
             report.rollout.iter().map(OpenReport::words).chain(freeze).collect();
         if report.message.is_empty() && !notes.is_empty() {
             report.message = notes.remove(0);
+        }
+        if report.message.is_empty() && report.state == TargetState::NotDeployed {
+            report.message = ABSENT.to_owned();
         }
         report.warnings.extend(notes);
         report
