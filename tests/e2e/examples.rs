@@ -23,6 +23,9 @@ fn example(name: &str) -> World {
         let path = file.strip_prefix(&from).expect("a file of the example");
         world.write(path.to_str().expect("a UTF-8 path"), &text);
     }
+    if name == "canary" {
+        shorten(&world);
+    }
     let application = std::fs::read_to_string(world.path().join("mcd.yaml")).expect("read");
     assert!(application.contains(world.namespace.name()), "the namespace is the test's own");
     world
@@ -214,4 +217,119 @@ fn goes_but_for_the_definition(world: &World) {
     assert!(world.exists("us-east", "customresourcedefinition", &definition));
     goes(world, "orders", &["--with-definitions"]).says("1 deleted");
     assert!(!world.exists("us-east", "customresourcedefinition", &definition));
+}
+
+/// Times of a person's pace, in those of a test.
+fn shorten(world: &World) {
+    let path = world.path().join("mcd.yaml");
+    let text = std::fs::read_to_string(&path).expect("read");
+    let short =
+        text.replace("pause: {for: 1m}", "pause: {for: 1s}").replace("soak: 10m", "soak: 1s");
+    assert_ne!(text, short);
+    std::fs::write(path, short).expect("write");
+}
+
+const SIX: [(&str, &str); 6] = [
+    ("us-canary", "us-east"),
+    ("us-east", "us-east"),
+    ("us-west", "us-west"),
+    ("us-south", "us-west"),
+    ("eu-west", "eu-west"),
+    ("eu-north", "eu-west"),
+];
+
+#[test]
+fn canary() {
+    let world = example("canary");
+    let second = world.bed.namespace("canary-2");
+    let path = world.path().join("mcd.yaml");
+    let text = std::fs::read_to_string(&path).expect("read");
+    std::fs::write(&path, text.replace("canary-example-2", second.name())).expect("write");
+    let images = || {
+        SIX.map(|(target, cluster)| {
+            let first = ["us-canary", "us-west", "eu-west"].contains(&target);
+            let namespace = if first { world.namespace.name() } else { second.name() };
+            let path = "jsonpath={.items[*].spec.template.spec.containers[0].image}";
+            world.kubectl(cluster, &["-n", namespace, "get", "deployments", "-o", path])
+        })
+    };
+    world.ok(0, &["validate"]).says("valid");
+    let listed = world.ok(0, &["targets", "-o", "json"]).json();
+    let wave = |index: usize| listed["targets"][index]["wave"].clone();
+    assert_eq!([0, 1, 2, 3, 4, 5].map(wave), ["canary", "us", "us", "us", "rest", "rest"]);
+
+    // The first time: waves, and no steps.
+    world.ok(7, &["apply", "-y"]).says("first deployment: steps are skipped").says("approve");
+    assert_eq!(images()[4..], ["", ""], "the third wave waits");
+    world.ok(0, &["rollout", "approve"]);
+    world.ok(0, &["rollout", "resume", "-y"]);
+    assert_eq!(images(), ["nginx:1.28"; 6]);
+    world.ok(0, &["plan", "--detailed-exitcode"]).says("no changes");
+
+    // A new version.
+    let tag = ["--var", "tag=1.29"];
+    let plan = world.ok(0, &[&["plan"], &tag[..]].concat());
+    plan.says("steps: 1 canary 20%, 2 pause 1s, 3 primary, 4 clean")
+        .says("image nginx 1.28 → 1.29")
+        .says("2 of 3    1          us-east")
+        .says("after us and approval");
+    world.ok(7, &[&["rollout", "run", "-y"], &tag[..]].concat());
+    let all = images();
+    assert_eq!(all[..4], ["nginx:1.29"; 4], "one Deployment each: the copies are gone");
+    assert_eq!(all[4..], ["nginx:1.28"; 2]);
+    let namespace = world.namespace.name().to_owned();
+    let elsewhere =
+        ["rollout", "status", "--app", "checkout", "-n", &namespace, "--context", "us-east"];
+    world.mcd(&elsewhere).says("eu-north").says("approv");
+    world.ok(0, &["rollout", "approve"]);
+    world.ok(0, &["rollout", "resume", "-y"]);
+    assert_eq!(images(), ["nginx:1.29"; 6]);
+
+    // One that does not start stops at the first target, and goes back.
+    let bad = ["rollout", "run", "-y", "--var", "tag=pull-error", "--timeout", "20s"];
+    world.ok(1, &bad).says("us-canary").says("ImagePullBackOff");
+    assert_eq!(images()[1..], ["nginx:1.29"; 5]);
+    world.ok(0, &["rollout", "abort", "-y"]);
+    assert_eq!(images(), ["nginx:1.29"; 6]);
+    world.ok(0, &[&["plan", "--detailed-exitcode"], &tag[..]].concat()).says("no changes");
+    world.ok(0, &["delete", "-y"]);
+    assert_eq!(images(), [""; 6]);
+}
+
+/// What RUNBOOK.md says, in its order.
+#[test]
+fn active_passive() {
+    let world = example("active-passive");
+    let replicas =
+        || CLUSTERS.map(|c| world.live(c, "deployment", "ledger")["spec"]["replicas"].clone());
+    world.ok(0, &["validate"]).says("valid");
+    world.ok(0, &["apply", "-y"]);
+    assert_eq!(replicas(), [3, 3, 0]);
+    let status = world.ok(0, &["status", "-o", "json"]).json();
+    let standby = &status["targets"][2];
+    assert_eq!((&standby["state"], &standby["target"]), (&"healthy".into(), &"eu-west".into()));
+
+    // It is brought up by one number, and no one else is asked.
+    let up = ["-t", "eu-west", "--var", "standby=3"];
+    let plan = world.ok(0, &["plan", "--var", "standby=3", "-o", "json"]).json();
+    assert_eq!(plan["counts"]["change"], 1, "{plan:#}");
+    let reason = &plan["rollout"]["waves"][0]["targets"][0]["reason"];
+    assert_eq!(reason, "scale Deployment/ledger from 0 to 3");
+    world.ok(0, &[&["apply", "-y"], &up[..]].concat()).hides("us-east");
+    assert_eq!(replicas(), [3, 3, 3]);
+    let ready = world.ok(0, &["status", "-t", "eu-west", "-o", "json"]).json();
+    assert_eq!(ready["targets"][0]["pods"]["ready"], 3);
+
+    // Until it is written down, nobody applies there.
+    world.ok(0, &["freeze", "-t", "eu-west", "--reason", "serves", "--until", "24h"]);
+    world.ok(6, &["apply", "-y", "-t", "eu-west"]).says("serves");
+    assert_eq!(replicas(), [3, 3, 3]);
+    world.ok(0, &["freeze", "--off", "-t", "eu-west"]);
+
+    // Back.
+    world.ok(0, &["apply", "-y", "-t", "us-east"]);
+    world.ok(0, &["apply", "-y", "-t", "eu-west"]);
+    assert_eq!(replicas(), [3, 3, 0]);
+    world.ok(0, &["plan", "--detailed-exitcode"]).says("no changes");
+    world.ok(0, &["delete", "-y"]);
 }

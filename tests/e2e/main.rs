@@ -51,6 +51,7 @@ mod secrets;
 mod slow;
 mod state;
 mod status;
+mod strategy;
 mod support;
 mod takeover;
 mod target_set;
