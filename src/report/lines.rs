@@ -98,6 +98,10 @@ impl Progress for Lines {
         self.rows().remove(target);
     }
 
+    fn again(&self, target: &TargetName) {
+        self.rest(target);
+    }
+
     fn tick(&self, now: Instant) {
         let mut rows = self.rows();
         let passed = |then: Instant| now.saturating_duration_since(then);

@@ -167,6 +167,13 @@ impl Progress for Live {
         }
     }
 
+    fn again(&self, target: &TargetName) {
+        if let Some(row) = self.rows().remove(target) {
+            row.bar.finish_and_clear();
+            self.ui.bars().remove(&row.bar);
+        }
+    }
+
     fn tick(&self, now: Instant) {
         for row in self.rows().values_mut().filter(|row| row.ended.is_none()) {
             let since = *row.since.get_or_insert(now);

@@ -23,6 +23,9 @@ pub trait Progress: Send + Sync {
     /// Nothing is under way for the target now; it may come again.
     fn rest(&self, target: &TargetName);
 
+    /// The target has ended, and something is under way for it again.
+    fn again(&self, target: &TargetName);
+
     /// The target has ended, well or not, with a few words. Lines stay; a row stays until
     /// [`Progress::finish`], after which the run's own table says more.
     fn done(&self, target: &TargetName, ok: bool, text: &str);

@@ -363,7 +363,9 @@ fn rollout(
         }
         (EventKind::Undoing { release }, Some(target)) => {
             known.steps.remove(target);
+            progress.again(target);
             progress.line(Some(target), &format!("goes back to {}", before(*release)));
+            progress.set(target, "going back", "");
         }
         (EventKind::Undone { release }, Some(target)) => {
             progress.done(target, true, &format!("back at {}", before(*release)));
@@ -372,9 +374,8 @@ fn rollout(
             let wave = wave.as_ref().map(|wave| format!("{wave}: ")).unwrap_or_default();
             progress.line(None, &format!("{wave}{reason}; nothing new starts"));
         }
-        (EventKind::RolloutEnded { message, .. }, _) => {
-            progress.line(None, &format!("rollout: {message}"));
-        }
+        // The result says it, right after.
+        (EventKind::RolloutEnded { .. }, _) => {}
         (
             EventKind::StepStarted { .. }
             | EventKind::StepEnded { .. }

@@ -43,8 +43,8 @@ impl Cell {
     }
 
     /// Whether it says that there is nothing to say.
-    pub(super) fn is_dash(&self) -> bool {
-        self.text == "-"
+    pub(super) fn is_nothing(&self) -> bool {
+        matches!(self.text.as_str(), "" | "-")
     }
 
     fn paint(&self, text: &str, look: Look) -> String {

@@ -48,6 +48,7 @@ mod rollout;
 mod rollout_steps;
 mod rollout_world;
 mod secrets;
+mod seen;
 mod slow;
 mod state;
 mod status;

@@ -12,6 +12,7 @@ use crate::apply::Job;
 use crate::apply::rollout::{drive, sight};
 use crate::cluster::state::{Header, Place};
 use crate::error::{Error, Exit};
+use crate::event::EventKind;
 use crate::report::rollout::{RolloutReport, Shown, Sights, text};
 use crate::ui::Ui;
 
@@ -81,7 +82,6 @@ pub(super) async fn finish(
     ui: &Ui,
 ) -> Outcome {
     let mut sights = see(session, Some(header), all, false).await;
-    session.settle().await;
     for (name, target) in &outcome.targets {
         let errors: Vec<Error> = target.errors.iter().chain(&target.troubles).cloned().collect();
         sights.failed(name, &errors);
@@ -93,6 +93,11 @@ pub(super) async fn finish(
     };
     let mut report = RolloutReport::of(&sights, Timestamp::now());
     report.exit_code = exit.code();
+    session.events.send(EventKind::RolloutEnded {
+        open: !report.state.is_over(),
+        message: format!("{}, {}", report.state.word(), report.message),
+    });
+    session.settle().await;
     show(&report, Shown::default(), output, ui)?;
     Ok(exit)
 }

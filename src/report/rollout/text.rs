@@ -134,19 +134,19 @@ impl Columns {
     /// Between two columns, as tables have it.
     const GAP: usize = 3;
 
-    /// What all columns but the last take.
+    /// What all columns take, the last one its header: a long text goes below its row.
     fn width(&self) -> usize {
         let widest = |column: &Column| {
             let cells = column.cells.iter().map(Cell::width).max().unwrap_or(0);
             cells.max(column.head.len()) + Self::GAP
         };
-        self.0.iter().rev().skip(1).map(widest).sum::<usize>().saturating_sub(Self::GAP)
+        let last = self.0.last().map_or(0, |column| column.head.len());
+        self.0.iter().rev().skip(1).map(widest).sum::<usize>() + last
     }
 
     fn render(mut self, look: Look) -> String {
-        let last = self.0.len().saturating_sub(1);
         let says = |(at, column): (usize, &Column)| {
-            at == last || at == 0 || column.cells.iter().any(|cell| !cell.is_dash())
+            at == 0 || column.cells.iter().any(|cell| !cell.is_nothing())
         };
         let keep: Vec<bool> = self.0.iter().enumerate().map(says).collect();
         let mut keep = keep.iter();
