@@ -248,6 +248,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_shown_stays_within_the_terminal_and_says_first_what_the_run_is_at() {
+        let term = InMemoryTerm::new(6, 60);
+        let (ui, _) = Ui::live_in(&term);
+        let targets: Vec<TargetName> =
+            (0..40).map(|n| TargetName::new(format!("c{n:02}"))).collect();
+        let live = Live::new(&ui, &targets);
+        live.head("wave 1 of 2 (first): 40 targets");
+        targets.iter().for_each(|target| live.set(target, "1/3 canary: applying", ""));
+        live.done(&targets[7], true, "3/3 clean: done");
+        live.head("wave 2 of 2 (rest): 40 targets");
+        live.tick(Instant::now());
+        let shown = term.contents();
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(lines.len() <= 6, "{shown}");
+        assert_eq!(lines[..2], ["wave 2 of 2 (rest): 40 targets", "1 of 40 done"], "{shown}");
+        live.again(&targets[7]);
+        live.set(&targets[7], "going back", "");
+        live.finish();
+        assert_eq!(term.contents(), "");
+    }
+
+    #[test]
     fn of_many_targets_those_that_ended_give_their_rows_away() {
         let term = InMemoryTerm::new(20, 60);
         let (ui, written) = Ui::live_in(&term);

@@ -1,6 +1,12 @@
 //! What is seen of a rollout: by whoever runs it, whoever watches it, and in the other verbs.
 
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use testbed::wait_for;
 
 use crate::events::{events, of};
 use crate::rollout_world::{STEPS, Six, WAVES};
@@ -65,13 +71,27 @@ fn a_rollout_is_watched_until_it_is_closed() {
     six.ok(0, &["apply", "-y"]);
     six.version("v2");
     six.ok(7, &["rollout", "run", "-y"]);
-    let watch = six.world.start(&["rollout", "status", "--watch", "-o", "json"]);
-    let lines = six.world.start(&["rollout", "status", "--watch"]);
+    let watch = |args: &[&str], file: &str| {
+        let path = six.world.path().join(file);
+        let mut command = six.world.command(args);
+        let child = command.stdout(File::create(&path).unwrap()).stderr(Stdio::piped()).spawn();
+        wait_for("the first look", Duration::from_secs(60), || {
+            let text = std::fs::read_to_string(&path).unwrap();
+            if text.is_empty() { Err("nothing is shown") } else { Ok(()) }
+        });
+        (child.unwrap(), path)
+    };
+    let documents = watch(&["rollout", "status", "--watch", "-o", "json"], "documents");
+    let lines = watch(&["rollout", "status", "--watch"], "lines");
+    let end = |(child, path): (Child, PathBuf)| {
+        let run = Run::of(child.wait_with_output().unwrap());
+        Run { stdout: std::fs::read_to_string(path).unwrap(), ..run }
+    };
     for _ in 0..3 {
         six.ok(0, &["rollout", "approve"]);
         six.world.mcd(&["rollout", "resume", "-y"]);
     }
-    let watched = Run::of(watch.wait_with_output().unwrap());
+    let watched = end(documents);
     assert_eq!(watched.code, 0, "{watched}");
     let schema: Value = serde_json::from_str(&six.ok(0, &["schema", "rollout"]).stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).expect("a schema");
@@ -87,7 +107,7 @@ fn a_rollout_is_watched_until_it_is_closed() {
         .collect();
     assert_eq!(states.first().map(String::as_str), Some("waiting"), "{states:?}");
     assert_eq!(states.last().map(String::as_str), Some("succeeded"), "{states:?}");
-    let lines = Run::of(lines.wait_with_output().unwrap());
+    let lines = end(lines);
     assert_eq!(lines.code, 0, "{lines}");
     let of_one: Vec<&str> = lines.stdout.lines().filter(|l| l.contains(" c3 ")).collect();
     assert!(of_one.first().is_some_and(|line| line.contains("Pending")), "{lines}");

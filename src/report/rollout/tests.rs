@@ -239,6 +239,7 @@ fn at_a_pause() {
     assert_snapshot!(scene.text(200, Some(140)));
     let report = scene.report(1000);
     assert_eq!(report.targets[0].gate.as_ref().unwrap().seconds_left, Some(0));
+    assert_eq!(report.state, RolloutState::Pending, "it is over, and nobody goes on");
 }
 
 #[test]
@@ -262,7 +263,8 @@ fn waiting_for_someone() {
 
     scene.approve(0, Some(2), 250);
     let report = scene.report(300);
-    assert_eq!((report.state, report.waits_for.len()), (RolloutState::Paused, 0));
+    // Nobody goes on with it yet.
+    assert_eq!((report.state, report.waits_for.len()), (RolloutState::Pending, 0));
 
     // An approval counts from whichever record it is read.
     let mut scene = Scene::new(&[1, 2, 3]);

@@ -9,7 +9,7 @@ use super::model::{
     Needed, RolloutReport, RolloutState, RolloutTarget, TargetStand, WaveReport, WaveState,
 };
 use super::open::FreezeReport;
-use super::sights::{Seen, Sights};
+use super::sights::{Open, Seen, Sights};
 use super::words::{back, done};
 use crate::cluster::state::{Approval, Header, RolloutId, Stand, WavePlan};
 use crate::error::Exit;
@@ -402,8 +402,25 @@ impl<'a> Whole<'a> {
         steps.into_iter().map(|step| needed(Some(step), count(step))).collect()
     }
 
+    /// Whether a target is at a pause that is not over. By hand each step is one.
+    fn is_at_a_pause(&self) -> bool {
+        let header = self.header;
+        let is_over = |open: &Open, index: usize| {
+            let end = pause(open, header).and_then(|pause| pause.end(open.progress.since));
+            end.is_some_and(|end| end <= self.now)
+                || self.approvals.iter().any(|a| a.wave == index && a.step == step_at(open))
+        };
+        header.waves.iter().enumerate().any(|(index, wave)| {
+            let opens = wave.targets.iter();
+            let mut opens = opens.filter_map(|p| self.sights.get(&p.target)?.open(&header.id));
+            opens.any(|open| {
+                open.progress.stand == Stand::Paused && (header.by_hand || !is_over(open, index))
+            })
+        })
+    }
+
     fn state(&self, needed: &[Needed]) -> RolloutState {
-        use TargetStand::{Paused, Running, Undoing, Undone, Unreachable};
+        use TargetStand::{Running, Undoing, Undone, Unreachable};
         let has = |stand: TargetStand| self.all(|s| s == stand) > 0;
         let failed = (0..self.stands.len()).any(|index| self.has_failed(index));
         let id = &self.header.id;
@@ -428,7 +445,7 @@ impl<'a> Whole<'a> {
             RolloutState::Running
         } else if !needed.is_empty() {
             RolloutState::Waiting
-        } else if has(Paused) {
+        } else if self.is_at_a_pause() {
             RolloutState::Paused
         } else if waits {
             RolloutState::Soaking
