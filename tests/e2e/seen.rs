@@ -77,7 +77,7 @@ fn a_rollout_is_watched_until_it_is_closed() {
         let child = command.stdout(File::create(&path).unwrap()).stderr(Stdio::piped()).spawn();
         wait_for("the first look", Duration::from_secs(60), || {
             let text = std::fs::read_to_string(&path).unwrap();
-            if text.is_empty() { Err("nothing is shown") } else { Ok(()) }
+            if text.is_empty() { Err("nothing is shown".to_owned()) } else { Ok(()) }
         });
         (child.unwrap(), path)
     };
