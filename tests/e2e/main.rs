@@ -45,6 +45,7 @@ mod refused;
 mod relocate;
 mod rollback;
 mod rollout;
+mod rollout_crash;
 mod rollout_engine;
 mod rollout_steps;
 mod rollout_world;

@@ -1,7 +1,10 @@
 //! What a rollout does in one target: the canary and what it needs, the primary, cleaning up, going
 //! back; what was there before is never lost.
 
+use std::time::Duration;
+
 use serde_json::Value;
+use testbed::wait_for;
 
 use crate::support::{Run, World};
 
@@ -418,5 +421,35 @@ stringData: {{token: battery-staple}}
     target.ok(0, &["rollout", "resume", "-y"]).hides("battery-staple");
     let far = target.0.kubectl("us-east", &["-n", &other, "get", "secret", "far", "-o", "name"]);
     assert_eq!(far.trim(), "secret/far");
+    target.is_clean();
+}
+
+#[test]
+fn approved_while_a_step_is_under_way() {
+    let rollout = "rollout:
+  steps: [{canary: {replicas: 1}}, {pause: {}}, {primary: {}}, {clean: {}}]
+";
+    let target = Target::new("re-early", rollout);
+    let slow = |tag: &str| {
+        web(tag, "web", "").replace(
+            "metadata: {labels: {app: web}}",
+            "metadata: {labels: {app: web}, annotations: {testbed.mcd.dev/ready-after: 5s}}",
+        )
+    };
+    target.manifests(&slow("1"));
+    target.ok(0, &["apply", "-y"]);
+    target.manifests(&slow("2"));
+    let run = target.0.start(&["rollout", "run", "-y"]);
+    // The run holds the lock, and its record is written under it.
+    wait_for("the canary is there", Duration::from_secs(60), || {
+        match target.exists("deployment", "web-canary") {
+            true => Ok(()),
+            false => Err("not yet".to_owned()),
+        }
+    });
+    target.ok(0, &["rollout", "approve", "--step", "2"]);
+    let run = Run::of(run.wait_with_output().unwrap());
+    assert_eq!(run.code, 0, "it never waits at the pause\n{run}");
+    assert_eq!(target.tag("deployment", "web"), "2");
     target.is_clean();
 }
