@@ -236,6 +236,20 @@ impl State {
         }
     }
 
+    /// When it was first seen healthy after its steps.
+    pub fn healthy(self) -> Option<Timestamp> {
+        match self {
+            State::Succeeded { healthy, .. } => healthy,
+            State::Pending
+            | State::Started
+            | State::Paused { .. }
+            | State::Failed
+            | State::Lost
+            | State::Missing
+            | State::Closed => None,
+        }
+    }
+
     /// It counts against the budget.
     pub fn is_failure(self) -> bool {
         match self {

@@ -59,3 +59,4 @@ mod support;
 mod takeover;
 mod target_set;
 mod terminal;
+mod waves;

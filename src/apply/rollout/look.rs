@@ -27,9 +27,8 @@ pub struct Looked {
     pub failed: Option<Error>,
 }
 
-/// Looks once. The first time that all is healthy is kept in the record. What has failed for good,
-/// and what turns unhealthy after it was healthy, has failed; with `last` what is not healthy yet
-/// has too. A failure is kept in the record.
+/// Looks once. The first time that all is healthy is kept in the record. What has failed for good
+/// has failed; with `last` what is not healthy has too. A failure is kept in the record.
 ///
 /// # Errors
 /// The rollout is not open here (exit 6), or a call fails.
@@ -49,7 +48,7 @@ pub async fn look(job: &Job, id: &RolloutId, last: bool) -> Result<Looked, Error
     }
     let failed = match &look.summary.health {
         Health::Failed(_) | Health::Paused(_) => Some("is not healthy"),
-        _ if known.is_some() => Some("is not healthy any more"),
+        _ if last && known.is_some() => Some("is not healthy any more"),
         _ if last => Some("is not healthy in time"),
         _ => None,
     };

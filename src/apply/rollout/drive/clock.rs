@@ -83,6 +83,11 @@ impl Doorbell {
         self.fresh = idle;
     }
 
+    /// Whether any answer came.
+    pub(super) fn was_answered(&self) -> bool {
+        self.answered.is_some()
+    }
+
     /// Whether it is time to ask.
     pub(super) fn is_to_ring(&self, idle: bool) -> bool {
         let due = |at: Instant| at + BETWEEN_QUESTIONS <= Instant::now();

@@ -38,8 +38,8 @@ impl<'a> News<'a> {
         }
     }
 
-    /// What a decision says that the one before did not.
-    pub(super) fn decided(&mut self, decision: &Decision, waves: &[Wave]) {
+    /// What a decision says that the one before did not; with `gates` what waits for approval too.
+    pub(super) fn decided(&mut self, decision: &Decision, waves: &[Wave], gates: bool) {
         if self.wave != decision.wave {
             if let Some((mark, wave)) = self.wave.and_then(|index| self.wave_at(index, waves)) {
                 let failed = wave.targets.iter().filter(|t| t.state.is_failure()).count();
@@ -57,7 +57,7 @@ impl<'a> News<'a> {
             let targets = wave.targets.len();
             self.events.send(EventKind::WaveStarted { wave: mark.clone(), targets });
         }
-        for gate in &decision.waits_for {
+        for gate in decision.waits_for.iter().filter(|_| gates) {
             if self.gates.insert(*gate) {
                 let pause = gate.step.map(number);
                 self.events.send(EventKind::ApprovalNeeded { wave: mark.clone(), pause });

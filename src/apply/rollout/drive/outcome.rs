@@ -103,3 +103,6 @@ fn why(errors: &[Error]) -> Exit {
     // An error that says it is fine cannot be the reason for a failure.
     all.filter(|exit| *exit != Exit::Ok).unwrap_or(Exit::Failed)
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use fleet::{Simulation, Tally};
 use random::Random;
+use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::event::Events;
 
 /// How many runs, and of how many targets.
 const RUNS: [(u64, usize); 3] = [(200, 12), (20, 80), (2, 1000)];
