@@ -3,7 +3,9 @@
 use clap::Args;
 
 use super::Outcome;
-use super::args::{ClusterArgs, GlobalArgs, MoveArgs, Output, OutputArgs, ProjectArgs, RenderArgs};
+use super::args::{
+    ClusterArgs, GlobalArgs, MoveArgs, Output, OutputArgs, ProjectArgs, RenderArgs, release_number,
+};
 use super::external;
 use super::plan::{self, PlanningArgs};
 use super::session::Session;
@@ -25,7 +27,7 @@ pub(super) struct DiffArgs {
     structural: bool,
     /// Compare with the objects of this release instead of the manifests: what a rollback to it
     /// would change
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = release_number, allow_negative_numbers = true)]
     release: Option<u64>,
     #[command(flatten)]
     planning: PlanningArgs,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Outcome;
-use super::args::{ClusterArgs, Output, OutputArgs, ProjectArgs};
+use super::args::{ClusterArgs, Output, OutputArgs, ProjectArgs, release_number};
 use super::history::ReleaseReport;
 use super::plan::document;
 use super::session::Session;
@@ -26,7 +26,7 @@ use crate::ui::{Look, Role, Ui};
 #[derive(Args, Debug)]
 pub(super) struct ShowArgs {
     /// The release's number
-    #[arg(value_name = "N")]
+    #[arg(value_name = "N", value_parser = release_number, allow_negative_numbers = true)]
     number: u64,
     /// Show its manifests; values of Secrets are masked
     #[arg(long)]

@@ -5,6 +5,7 @@ use clap::Args;
 use super::Outcome;
 use super::args::{
     ClusterArgs, ConfirmArgs, EventsArgs, GlobalArgs, OutputArgs, ProjectArgs, WaitArgs,
+    release_number,
 };
 use super::deploy::{Deploys, How, Ready, deploy};
 use super::plan::PlanningArgs;
@@ -16,7 +17,7 @@ use crate::ui::Ui;
 #[derive(Args, Debug)]
 pub(super) struct RollbackArgs {
     /// The release to go back to; default: in each target the one before the active one
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = release_number, allow_negative_numbers = true)]
     to: Option<u64>,
     /// Go on in the other targets when one cannot go back or be reached
     #[arg(long)]

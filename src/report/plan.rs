@@ -17,6 +17,7 @@ use super::model::{
     TargetPlanReport,
 };
 use super::problem::problem;
+use super::wrap::wrapped;
 use super::{Cell, Table};
 use crate::error::Exit;
 use crate::ui::{Look, Role};
@@ -128,7 +129,7 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         // What is said against an object stands in its place.
         if let Some(at) = errors.iter().position(|e| e.object.as_ref() == Some(&object.object)) {
             text += &told(errors.remove(at));
-            details(object, &mut text);
+            details(object, look, &mut text);
             continue;
         }
         let (mark, role) = match object.action.as_str() {
@@ -152,7 +153,7 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
         if let Some(why) = object.reason.as_ref().filter(|_| object.action == "recreate") {
             let _ = writeln!(text, "      deleted and made anew: {why}");
         }
-        details(object, &mut text);
+        details(object, look, &mut text);
     }
     for (reason, objects) in unverified.iter().filter(|(_, objects)| **objects > 1) {
         let _ = writeln!(text, "  (not verified, {objects} objects: {reason})");
@@ -202,9 +203,8 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
             let _ = writeln!(text, "{}", look.paint(Role::Warn, &line));
         }
     }
-    for warning in &target.warnings {
-        let sign = look.paint(Role::Warn, "warning:");
-        let _ = writeln!(text, "  {sign} {warning}");
+    for said in &target.warnings {
+        warning(&look.paint(Role::Warn, "warning:"), said, 2, look, &mut text);
     }
     if !text.is_empty() && target.counts.unchanged > 0 && verbose {
         let _ = writeln!(text, "  = {} unchanged", target.counts.unchanged);
@@ -219,7 +219,32 @@ fn body(target: &TargetPlanReport, verbose: bool, look: Look) -> String {
     text
 }
 
-fn details(object: &ObjectReport, text: &mut String) {
+/// A line of details, with what is said of a path below it where both have no room beside each other.
+fn detail(path: &str, change: &str, look: Look, text: &mut String) {
+    let line = format!("      {path}  {change}");
+    match look.width {
+        Some(width) if line.chars().count() > width => {
+            let _ = writeln!(text, "      {path}");
+            for line in wrapped(change, look.width, 8) {
+                let _ = writeln!(text, "        {line}");
+            }
+        }
+        _ => {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+}
+
+/// A warning in lines that fit.
+fn warning(sign: &str, warning: &str, indent: usize, look: Look, text: &mut String) {
+    // The sign is as wide as `warning: `.
+    for (at, line) in wrapped(warning, look.width, indent + 9).iter().enumerate() {
+        let start = if at == 0 { sign } else { "        " };
+        let _ = writeln!(text, "{:indent$}{start} {line}", "");
+    }
+}
+
+fn details(object: &ObjectReport, look: Look, text: &mut String) {
     if object.action != "create" {
         // An object that would be new is refused as a whole: its fields say nothing.
         for field in object.fields.iter().filter(|field| !field.path.is_empty()) {
@@ -236,7 +261,7 @@ fn details(object: &ObjectReport, text: &mut String) {
                 (Some(before), None) => format!("- {}", value(before)),
                 _ => "(other order)".to_owned(),
             };
-            let _ = writeln!(text, "      {}  {change}", field.path);
+            detail(&field.path, &change, look, text);
         }
     }
     for revert in &object.reverts {
@@ -263,8 +288,8 @@ fn details(object: &ObjectReport, text: &mut String) {
     if !object.relinquishes.is_empty() {
         let _ = writeln!(text, "      gives up {}", object.relinquishes.join(", "));
     }
-    for warning in &object.warnings {
-        let _ = writeln!(text, "      warning: {warning}");
+    for said in &object.warnings {
+        warning("warning:", said, 6, look, text);
     }
 }
 

@@ -375,7 +375,7 @@ fn what_kapp_made_is_taken_over_with_its_selector() {
     world
         .ok(0, &["plan", "--adopt"])
         .says("adopts from kapp (17)")
-        .says("keeps .spec.selector.matchLabels.kapp.k14s.io/app: a selector cannot change")
+        .says("keeps .spec.selector.matchLabels[\"kapp.k14s.io/app\"]: a selector cannot change")
         .says("taken over from kapp (17): delete its app's ConfigMap")
         .hides("correct-horse");
     world.ok(1, &["diff", "--adopt"]).hides("correct-horse");

@@ -133,9 +133,29 @@ fn mixed() -> PlanReport {
 #[test]
 fn all_that_can_be_said() {
     assert_snapshot!(shown(&mixed(), Some(80)));
-    // Nothing in it is wrapped or cut.
-    assert_eq!(shown(&mixed(), Some(140)), shown(&mixed(), Some(80)));
-    assert_eq!(shown(&mixed(), None), shown(&mixed(), Some(80)));
+    // What has no room beside its path stands below it; nothing is cut, and nothing elsewhere is
+    // wrapped.
+    assert_eq!(shown(&mixed(), Some(140)), shown(&mixed(), None));
+    let words = |width| {
+        let text = shown(&mixed(), width);
+        text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(words(Some(60)), words(None));
+}
+
+#[test]
+fn in_sixty_columns() {
+    let mut one = target("eu", "changes", vec![image()]);
+    one.changes[0].warnings = vec![
+        "admission by `policy.example.com` writes another \
+        `.metadata.annotations.stamp` each time"
+            .into(),
+    ];
+    one.warnings =
+        vec!["`ignore` at mcd.yaml:8 matches no object; did you mean `kind: Deployment`?".into()];
+    let text = shown(&report(vec![one]), Some(60));
+    let at = text.find("\neu\n").unwrap();
+    assert_snapshot!(text[at..].trim_start(), @"");
 }
 
 /// What is taken over, and the release that ends by it.
