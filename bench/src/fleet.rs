@@ -17,6 +17,8 @@ const NAMESPACES: usize = 20;
 /// Connections to a cluster: as many calls as mcd has under way at once.
 const CONNECTIONS: usize = 8;
 
+const VERSION: &str = "mcd.dev/v1alpha1";
+
 /// The targets, deployed, and what a plan of them asks.
 pub(crate) struct Targets {
     /// Keeps the namespaces until the end.
@@ -39,7 +41,8 @@ impl Targets {
             mcd: mcd.to_owned(),
             lists: Vec::new(),
         };
-        targets.write(bed)?;
+        targets.write_fleet(bed)?;
+        targets.write("1.0.0", None)?;
         let straight = targets.kubeconfig.path().to_owned();
         crate::measure::one_by_one(vec![
             targets.task(&["apply", "-y", "--wait=false"], &straight),
@@ -70,38 +73,71 @@ impl Targets {
         Ok(targets)
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        NAMESPACES * self.lists.len()
+    }
+
     /// What is measured, for the table.
     pub(crate) fn name(&self) -> String {
         let lists: usize = self.lists.iter().map(|(_, lists)| lists.len()).sum();
-        let targets = NAMESPACES * self.lists.len();
+        let targets = self.count();
         format!("plan of {targets} targets with 20 objects each, nothing changed ({lists} LISTs)")
     }
 
-    fn write(&self, bed: &Bed) -> Result<()> {
-        let write = |name: &str, value: &Value| {
-            let path = self.folder.path().join(name);
-            std::fs::write(&path, format!("{value:#}\n"))
-                .map_err(|e| Error::new(format!("{}: {e}", path.display())))
+    fn file(&self, name: &str, value: &Value) -> Result<()> {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, format!("{value:#}\n"))
+            .map_err(|e| Error::new(format!("{}: {e}", path.display())))
+    }
+
+    /// The fleet, of which the first cluster has a wave of its own.
+    fn write_fleet(&self, bed: &Bed) -> Result<()> {
+        let cluster = |(n, (name, namespace)): (usize, (String, String))| {
+            let wave = if n == 0 { "first" } else { "rest" };
+            let labels = json!({"env": "bench", "wave": wave});
+            json!({"name": name, "labels": labels, "values": {"namespace": namespace}})
         };
-        let clusters: Vec<Value> = contexts(bed, &self._namespaces, Context::of)
-            .iter()
-            .zip(self.places(bed))
-            .map(|(_, (name, namespace))| {
-                json!({"name": name, "labels": {"env": "bench"}, "values": {"namespace": namespace}})
-            })
-            .collect();
-        let version = "mcd.dev/v1alpha1";
-        write(
+        let clusters: Vec<Value> = self.places(bed).into_iter().enumerate().map(cluster).collect();
+        self.file(
             "fleet.yaml",
-            &json!({"apiVersion": version, "kind": "Fleet", "clusters": clusters}),
-        )?;
-        let application = json!({
-            "apiVersion": version, "kind": "Application", "metadata": {"name": "bench"},
+            &json!({"apiVersion": VERSION, "kind": "Fleet", "clusters": clusters}),
+        )
+    }
+
+    /// The application with these images, and its key `rollout`.
+    fn write(&self, tag: &str, rollout: Option<&Value>) -> Result<()> {
+        let mut application = json!({
+            "apiVersion": VERSION, "kind": "Application", "metadata": {"name": "bench"},
             "fleet": "fleet.yaml", "select": {"labels": {"env": "bench"}},
             "namespace": "{{ values.namespace }}", "render": {"manifests": ["all.yaml"]},
         });
-        write("mcd.yaml", &application)?;
-        write("all.yaml", &json!({"apiVersion": "v1", "kind": "List", "items": small("1.0.0")}))
+        if let Some(rollout) = rollout {
+            application["rollout"] = rollout.clone();
+        }
+        self.file("mcd.yaml", &application)?;
+        self.file("all.yaml", &json!({"apiVersion": "v1", "kind": "List", "items": small(tag)}))
+    }
+
+    /// Opens a rollout in all targets, of which the first is done and the others wait for approval;
+    /// looks at it, and takes it back. How each of that went, in this order.
+    pub(crate) fn roll(&self) -> Result<[Sample; 3]> {
+        let waves = json!([
+            {"name": "first", "select": {"labels": {"wave": "first"}}},
+            {"name": "rest", "select": {"labels": {"wave": "rest"}}, "approval": true},
+        ]);
+        self.write("2.0.0", Some(&json!({"waves": waves})))?;
+        let run = |args: &[&str], code: i32| {
+            let task = self.task(args, self.kubeconfig.path());
+            crate::measure::one_by_one(vec![Task { code, ..task }])
+        };
+        let samples = [
+            run(&["apply", "-y"], 7)?,
+            run(&["rollout", "status"], 0)?,
+            run(&["rollout", "abort", "-y"], 0)?,
+        ];
+        self.write("1.0.0", None)?;
+        Ok(samples)
     }
 
     /// The targets' names and namespaces.

@@ -27,7 +27,7 @@ mcd beside kubectl, on three real control planes of 200 objects each.
 cargo bench-mcd [--runs N] [--only WORK]... [--mcd PATH]
 
 --runs N     how often each is run (5)
---only WORK  start, unchanged, changed, apply or fleet; may be repeated
+--only WORK  start, unchanged, changed, apply, fleet or rollout; may be repeated
 --mcd PATH   a binary to measure (a release build of this checkout)
 ";
 
@@ -39,6 +39,8 @@ struct Arguments {
     works: Vec<Work>,
     /// Many small targets too.
     fleet: bool,
+    /// A rollout over them.
+    rollout: bool,
     mcd: Option<PathBuf>,
 }
 
@@ -58,13 +60,15 @@ fn main() -> ExitCode {
 }
 
 fn parse(words: &[String]) -> Option<Arguments> {
-    let mut arguments = Arguments { runs: 5, works: Vec::new(), fleet: false, mcd: None };
+    let mut arguments =
+        Arguments { runs: 5, works: Vec::new(), fleet: false, rollout: false, mcd: None };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let value = words.next()?;
         match word.as_str() {
             "--runs" => arguments.runs = value.parse().ok().filter(|n| *n > 0)?,
             "--only" if value == "fleet" => arguments.fleet = true,
+            "--only" if value == "rollout" => arguments.rollout = true,
             "--only" => arguments.works.push(match value.as_str() {
                 "start" => Work::Start,
                 "unchanged" => Work::Unchanged,
@@ -76,8 +80,8 @@ fn parse(words: &[String]) -> Option<Arguments> {
             _ => return None,
         }
     }
-    if arguments.works.is_empty() && !arguments.fleet {
-        arguments.fleet = true;
+    if arguments.works.is_empty() && !arguments.fleet && !arguments.rollout {
+        (arguments.fleet, arguments.rollout) = (true, true);
         arguments.works = vec![Work::Start, Work::Unchanged, Work::Changed, Work::Apply];
     }
     Some(arguments)
@@ -92,8 +96,15 @@ fn run(arguments: Arguments) -> Result<()> {
     say(&format!("before: {}", load()));
     let mut rows = Vec::new();
     let mut requests = String::new();
-    if arguments.fleet {
-        rows.push(fleet_row(bed, &mcd, arguments.runs)?);
+    if arguments.fleet || arguments.rollout {
+        say("deploying many small targets");
+        let targets = fleet::Targets::deploy(bed, &mcd)?;
+        if arguments.fleet {
+            rows.push(fleet_row(&targets, arguments.runs)?);
+        }
+        if arguments.rollout {
+            rows.push(rollout_row(&targets, arguments.runs)?);
+        }
     }
     if !arguments.works.is_empty() {
         let mut bench = Bench::prepare(bed, mcd)?;
@@ -115,9 +126,7 @@ fn run(arguments: Arguments) -> Result<()> {
 }
 
 /// A plan of many small targets beside its LISTs alone.
-fn fleet_row(bed: &Bed, mcd: &std::path::Path, runs: usize) -> Result<Row> {
-    say("deploying many small targets");
-    let targets = fleet::Targets::deploy(bed, mcd)?;
+fn fleet_row(targets: &fleet::Targets, runs: usize) -> Result<Row> {
     let work = targets.name();
     let (mut plans, mut lists) = (Vec::new(), Vec::new());
     for n in 0..runs {
@@ -127,6 +136,21 @@ fn fleet_row(bed: &Bed, mcd: &std::path::Path, runs: usize) -> Result<Row> {
     }
     let runs = vec![("mcd", plans), ("its LISTs alone, 8 at once a cluster", lists)];
     Ok(Row { work, runs, goal: Goal::Within(2.0) })
+}
+
+/// A rollout that is open in many small targets.
+fn rollout_row(targets: &fleet::Targets, runs: usize) -> Result<Row> {
+    let work = format!("a rollout open in {} targets with 20 objects each", targets.count());
+    let mut samples = [Vec::new(), Vec::new(), Vec::new()];
+    for n in 0..runs {
+        say(&format!("{work}: {} of {runs}", n + 1));
+        for (all, sample) in samples.iter_mut().zip(targets.roll()?) {
+            all.push(sample);
+        }
+    }
+    let names = ["`apply`, up to an approval", "`rollout status`", "`rollout abort`"];
+    let runs = names.into_iter().zip(samples).collect();
+    Ok(Row { work, runs, goal: Goal::Memory(150 * 1024) })
 }
 
 /// The contestants, each where it has deployed the application.

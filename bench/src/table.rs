@@ -13,6 +13,8 @@ pub(crate) enum Goal {
     Within(f64),
     /// No longer than this.
     Time(Duration),
+    /// Nobody has more memory than this (KiB).
+    Memory(u64),
 }
 
 /// The runs of one kind of work.
@@ -49,16 +51,23 @@ pub(crate) fn table(rows: &[Row]) -> String {
             (Goal::Time(most), Some(mcd), _) => {
                 format!("≤ {}: {}", duration(most), verdict(mcd.median <= most))
             }
+            (Goal::Memory(most), _, _) => {
+                let samples = row.runs.iter().flat_map(|(_, samples)| samples);
+                let peak = samples.map(|s| s.peak).max().unwrap_or_default();
+                format!("memory ≤ {} MiB: {}", most / 1024, verdict(peak <= most))
+            }
             (Goal::Ratio(_) | Goal::Within(_) | Goal::Time(_), _, _) => String::new(),
         };
         let carries = match row.goal {
             Goal::Ratio(_) | Goal::Within(_) => 1,
-            Goal::Time(_) => 0,
+            Goal::Time(_) | Goal::Memory(_) => 0,
         };
         for (n, (who, samples)) in row.runs.iter().enumerate() {
             let times = Times::of(samples);
             let ratios = match (n, &mcd) {
                 (0, _) | (_, None) => String::new(),
+                // They do different work.
+                _ if matches!(row.goal, Goal::Memory(_)) => String::new(),
                 (_, Some(mcd)) => {
                     format!("{:.1}× ({:.1}×)", times.over(mcd), ratio(times.least, mcd.least))
                 }
@@ -68,7 +77,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
                 // It ends before it can be asked.
                 _ if matches!(row.goal, Goal::Time(_)) => String::new(),
                 0 => String::new(),
-                peak if n == 0 && peak > MEMORY => {
+                peak if n == 0 && peak > MEMORY && !matches!(row.goal, Goal::Memory(_)) => {
                     format!("{} MiB: {}", peak / 1024, verdict(false))
                 }
                 peak => format!("{} MiB", peak / 1024),
@@ -150,6 +159,7 @@ mod tests {
             row(Goal::Ratio(10.1)),
             row(Goal::Time(Duration::from_millis(10))),
             row(Goal::Within(0.1)),
+            row(Goal::Memory(1024)),
         ];
         let text = table(&rows);
         let lines: Vec<&str> = text.lines().skip(2).collect();
@@ -165,6 +175,9 @@ mod tests {
                 format!("{other} |  | 10.0× (10.0×) |  |"),
                 "| w | mcd | 0.20 s | 0.10 s to 0.30 s | 2 MiB |  |  |".to_owned(),
                 format!("{other} | 2 MiB | 10.0× (10.0×) | mcd ≤ 0.1×, is 0.1×: met |"),
+                "| w | mcd | 0.20 s | 0.10 s to 0.30 s | 2 MiB |  | memory ≤ 1 MiB: **missed** |"
+                    .to_owned(),
+                format!("{other} | 2 MiB |  |  |"),
             ]
         );
     }

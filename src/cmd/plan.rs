@@ -16,6 +16,7 @@ use crate::error::{Error, Exit};
 use crate::plan::{Counts, PruneOptions, TargetPlan};
 use crate::report;
 use crate::report::model::{PlanReport, TargetPlanReport};
+use crate::report::rollout::{FreezeReport, OpenReport};
 use crate::rollout::strategy;
 use crate::ui::Ui;
 
@@ -175,6 +176,10 @@ pub(crate) fn report(
                     &target.cluster.context,
                     &target.namespace,
                 );
+                if let Some((record, _)) = &observed.record {
+                    report.rollout = OpenReport::of(record);
+                    report.freeze = FreezeReport::of(record, jiff::Timestamp::now());
+                }
                 // Whoever only looks is told, and not stopped.
                 let told = |held: &&Error| problems.iter().all(|p| p.message() != held.message());
                 report.warnings.extend(

@@ -136,6 +136,9 @@ fn other_verbs_say_that_a_rollout_is_open() {
         assert_eq!((&open["wave"], &open["waves"]), (&json!(1), &json!(3)), "{verb}");
         assert_eq!(report["targets"][5]["rollout"]["state"], "pending", "{verb}");
     }
+    let plan = six.ok(0, &["plan", "-o", "json"]).json();
+    assert_eq!(plan["targets"][0]["rollout"]["id"], json!(id), "{plan:#}");
+    assert!(six.ok(0, &["plan"]).stdout.contains(&id));
     six.ok(0, &["freeze", "--reason", "holidays", "-t", "c1"]);
     let run = six.ok(0, &["status", "-t", "c1"]);
     assert!(run.stdout.contains(": holidays"), "{run}");

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::manifest::ObjectId;
 use crate::plan::{Action, Condemned, Counts, ObjectPlan, Objection, Retirement, TargetPlan};
 use crate::render::ChartUsed;
+use crate::report::rollout::{FreezeReport, OpenReport};
 
 /// What `mcd plan -o json` prints, and `mcd diff -o json`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -70,6 +71,12 @@ pub struct TargetPlanReport {
     /// The state that an apply brings here from another place (`--move-from`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moves: Option<StateMoveReport>,
+    /// The rollout that is open in the target: nobody else may write to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<OpenReport>,
+    /// That nobody may write to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<FreezeReport>,
     /// Why an apply has work to do even where no object changes: an earlier run was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
@@ -330,6 +337,8 @@ impl TargetPlanReport {
                 from: moves.from.clone(),
                 releases: moves.releases,
             }),
+            rollout: None,
+            freeze: None,
             unfinished: plan.unfinished.clone(),
             hooks: plan.hooks.iter().map(|hook| ObjectReference::from(&hook.id)).collect(),
             warnings: plan.warnings.clone(),
@@ -362,6 +371,8 @@ impl TargetPlanReport {
             retires: Vec::new(),
             untouched: Vec::new(),
             moves: None,
+            rollout: None,
+            freeze: None,
             unfinished: None,
             hooks: Vec::new(),
             warnings: Vec::new(),
