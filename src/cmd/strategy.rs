@@ -35,6 +35,8 @@ pub(super) struct Ways {
     pub(super) waves: Vec<WavePlan>,
     /// How each target goes that was planned.
     pub(super) strategies: BTreeMap<TargetName, Strategy>,
+    /// Whether the run opens a rollout.
+    pub(super) opens: bool,
 }
 
 impl Ways {
@@ -53,13 +55,10 @@ impl Ways {
             let plan = &result.ok()?.plan;
             Some((target.name.clone(), strategy(plan, settings, choice)))
         });
-        let strategies = strategies.collect();
-        Ok(Ways { waves: waves(session, settings, deadline)?, strategies })
-    }
-
-    /// Whether the run opens a rollout.
-    pub(super) fn opens(&self) -> bool {
-        opens(&self.waves, self.strategies.values())
+        let strategies: BTreeMap<TargetName, Strategy> = strategies.collect();
+        let written = waves(session, settings, None)?;
+        let opens = opens(settings, &written, strategies.values());
+        Ok(Ways { waves: within(written, deadline), strategies, opens })
     }
 
     /// What a plan says of it; none: the file says nothing of waves or steps.
@@ -70,7 +69,7 @@ impl Ways {
             let steps = strategy.steps(settings, target);
             Some((target.name.clone(), (strategy.clone(), steps)))
         });
-        RolloutPlanReport::of(settings, &self.waves, &steps.collect())
+        RolloutPlanReport::of(settings, &self.waves, self.opens, &steps.collect())
     }
 }
 
@@ -85,9 +84,13 @@ pub(super) fn waves(
 ) -> Result<Vec<WavePlan>> {
     let targets = session.targets.iter().map(|target| &**target);
     let place = |target: &Target| Ok(place(target, &session.server(target)?));
-    let mut waves = plan_waves(settings, targets, place)?;
+    Ok(within(plan_waves(settings, targets, place)?, deadline))
+}
+
+/// The waves with that deadline, where there is one, in place of their own.
+fn within(mut waves: Vec<WavePlan>, deadline: Option<Duration>) -> Vec<WavePlan> {
     if let Some(deadline) = deadline {
         waves.iter_mut().for_each(|wave| wave.progress_deadline = deadline);
     }
-    Ok(waves)
+    waves
 }

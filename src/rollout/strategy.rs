@@ -132,9 +132,12 @@ fn decide(
 
 /// Why there is nothing yet that steps could protect.
 fn first(plan: &TargetPlan, workloads: &[&ObjectPlan]) -> String {
+    // A target that has been applied to has a record that nothing is to be said of.
     let goes = plan.prune.sweep.delete.iter().any(|c| is_workload(&c.id, &[]));
     match workloads {
-        [one, ..] if goes => format!("{} is not there yet", words::name(&one.id)),
+        [one, ..] if goes || plan.unfinished.is_none() => {
+            format!("{} is not there", words::name(&one.id))
+        }
         _ => "first deployment".to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 //! with what numbers, and which steps each goes through. Pure.
 
 use super::amount::Amount;
-use super::settings::{RolloutSettings, STEP_DEADLINE, WaveSettings};
+use super::settings::{OnFailure, RolloutSettings, STEP_DEADLINE, WaveSettings};
 use super::step::Step;
 use super::strategy::{Strategy, StrategyKind};
 use crate::cluster::state::{Place, WavePlan};
@@ -86,19 +86,24 @@ fn only_wave() -> WaveSettings {
 }
 
 /// Whether an apply opens a rollout, rather than writing to all targets at once: something changes,
-/// and it goes through steps, over several waves, or over one that is more than all targets at
-/// once of which none may fail.
-pub fn opens<'s>(waves: &[WavePlan], strategies: impl IntoIterator<Item = &'s Strategy>) -> bool {
+/// and it goes through steps, over several waves, or over one with rules that only a rollout keeps.
+/// `waves` are as the file has them, whatever deadlines the command line gives.
+pub fn opens<'s>(
+    settings: &RolloutSettings,
+    waves: &[WavePlan],
+    strategies: impl IntoIterator<Item = &'s Strategy>,
+) -> bool {
     let kinds: Vec<StrategyKind> = strategies.into_iter().map(|strategy| strategy.kind).collect();
     let has_rules = |wave: &WavePlan| {
         wave.approval
             || !wave.soak.is_zero()
             || wave.max_failures > 0
             || wave.max_concurrent < wave.targets.len()
+            || wave.progress_deadline != STEP_DEADLINE
     };
+    let rules = settings.on_failure != OnFailure::Stop || waves.iter().any(has_rules);
     let changes = kinds.iter().any(|kind| *kind != StrategyKind::None);
-    let by_steps = kinds.contains(&StrategyKind::Steps);
-    changes && (by_steps || waves.len() > 1 || waves.iter().any(has_rules))
+    changes && (kinds.contains(&StrategyKind::Steps) || waves.len() > 1 || rules)
 }
 
 /// The steps of a rollout, as its header has them: at least [`Step::Primary`].

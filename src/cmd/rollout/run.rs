@@ -60,7 +60,7 @@ impl Roll {
     /// Exit 3: a target is in no wave; `--wait=false`, since a step that nobody waits for says
     /// nothing.
     pub(in super::super) fn of(ways: Ways, args: &DeployArgs) -> Result<Option<Self>> {
-        if !ways.opens() {
+        if !ways.opens {
             return Ok(None);
         }
         if !args.wait.wait {
@@ -69,7 +69,7 @@ impl Roll {
                     "`--strategy plain` with one wave (`--wave`, `-t`) applies without waiting",
                 ));
         }
-        let Ways { waves, strategies } = ways;
+        let Ways { waves, strategies, opens: _ } = ways;
         Ok(Some(Roll { waves, strategies, drive: args.drive, by_hand: None }))
     }
 

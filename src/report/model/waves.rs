@@ -71,6 +71,7 @@ impl RolloutPlanReport {
     pub fn of(
         settings: &RolloutSettings,
         waves: &[WavePlan],
+        opens: bool,
         targets: &BTreeMap<TargetName, (Strategy, Vec<usize>)>,
     ) -> Option<Self> {
         if settings.waves.is_empty() && settings.steps.is_empty() {
@@ -102,7 +103,7 @@ impl RolloutPlanReport {
             targets: wave.targets.iter().map(|place| target(&place.target)).collect(),
         };
         Some(RolloutPlanReport {
-            opens: rollout::opens(waves, targets.values().map(|(strategy, _)| strategy)),
+            opens,
             steps: rollout::steps(settings).iter().map(Step::words).collect(),
             on_failure: settings.on_failure.word().to_owned(),
             waves: waves.iter().enumerate().map(wave).collect(),

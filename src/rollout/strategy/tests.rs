@@ -132,7 +132,7 @@ fn plan(before: &[Value], after: &[Value]) -> TargetPlan {
         hooks: Vec::new(),
         warnings: Vec::new(),
         moves: None,
-        unfinished: None,
+        unfinished: before.is_empty().then(|| "the target has no record yet".to_owned()),
     }
 }
 
@@ -208,12 +208,17 @@ fn each_target_by_what_changes_in_it() {
         (
             &[web("1")],
             &[deployment("shop", "registry/shop/web:1")],
-            "plain: Deployment/shop is not there yet: steps are skipped",
+            "plain: Deployment/shop is not there: steps are skipped",
         ),
         // The first deployment.
         (&[], &[web("1"), service(80)], "plain: first deployment: steps are skipped"),
         (&[], &[config("ConfigMap", "a", "x")], "plain: first deployment: steps are skipped"),
-        (&[service(80)], &[web("1"), service(80)], "plain: first deployment: steps are skipped"),
+        // Everything but the workload is there: someone deleted it, or it is the first one.
+        (
+            &[service(80)],
+            &[web("1"), service(80)],
+            "plain: Deployment/web is not there: steps are skipped",
+        ),
         // Anything else.
         (&[web("1"), service(80)], &[web("1"), service(81)], "plain: changes Service/web"),
         (
@@ -261,7 +266,7 @@ fn only_the_workloads_that_are_named_go_through_the_steps() {
     assert_eq!(auto(&after[..1], &after, &named), "plain: creates Deployment/worker");
     assert_eq!(
         auto(&after[1..], &after, &named),
-        "plain: first deployment: steps are skipped",
+        "plain: Deployment/web is not there: steps are skipped",
         "none of the named ones is live"
     );
 }

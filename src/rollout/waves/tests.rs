@@ -113,6 +113,38 @@ fn without_waves_there_is_one() {
 }
 
 #[test]
+fn what_opens_a_rollout() {
+    use crate::rollout::{Strategy, StrategyKind};
+    let (none, plain, steps) = (StrategyKind::None, StrategyKind::Plain, StrategyKind::Steps);
+    let primary = "  steps: [{primary: {}}]\n";
+    let one = |rules: &str| format!("  waves: [{{name: all{rules}}}]\n");
+    let rows: &[(&str, &[StrategyKind], bool)] = &[
+        (primary, &[none, none], false),
+        (primary, &[none, plain], false),
+        (primary, &[plain, steps], true),
+        (WAVES, &[none, none], false),
+        (WAVES, &[none, plain], true),
+        (&one(""), &[plain], false),
+        (&one(", mandatory: [us-1]"), &[plain], false),
+        (&one(", soak: 1s"), &[plain], true),
+        (&one(", soak: 1s"), &[none], false),
+        (&one(", approval: true"), &[plain], true),
+        (&one(", maxFailures: 1"), &[plain], true),
+        (&one(", maxConcurrent: 7"), &[plain], true),
+        (&one(", maxConcurrent: 8"), &[plain], false),
+        (&one(", progressDeadline: 1m"), &[plain], true),
+        ("  onFailure: rollback\n", &[plain], true),
+    ];
+    for (rollout, kinds, want) in rows {
+        let project = project(rollout);
+        let waves = plan_waves(&project.rollout, &project.targets, place).unwrap();
+        let strategies: Vec<Strategy> =
+            kinds.iter().map(|kind| Strategy { kind: *kind, reason: String::new() }).collect();
+        assert_eq!(opens(&project.rollout, &waves, &strategies), *want, "{rollout} {kinds:?}");
+    }
+}
+
+#[test]
 fn a_place_that_is_not_known_is_an_error() {
     let project = project(WAVES);
     let failed = plan_waves(&project.rollout, &project.targets, |target| {
