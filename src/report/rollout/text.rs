@@ -237,6 +237,8 @@ fn approval(wave: &WaveReport, now: Timestamp) -> Cell {
         (Some(by), ..) => Cell::from(by),
         (None, true, WaveState::Waiting) => Cell::styled("needed now", Role::Warn),
         (None, true, WaveState::Pending) => Cell::from("needed"),
+        // Whether it had begun is not known any more.
+        (None, true, WaveState::Undone) => dash(),
         // It would not have begun.
         (None, true, _) => Cell::from("given"),
         (None, false, _) => dash(),

@@ -72,6 +72,8 @@ fn tell_closed(sights: &Sights, id: &RolloutId, report: &mut RolloutReport) {
             row.since = Some(closed.at.to_string());
             row.message = closed.message.clone().unwrap_or_default();
             row.to = closed.release;
+            // Taken back: it runs what it ran before.
+            row.from = seen.active.filter(|_| closed.stand == Stand::Failed);
             report.targets.push(row);
         }
     }
@@ -345,6 +347,8 @@ impl<'a> Whole<'a> {
             row.since = Some(closed.at.to_string());
             row.message = closed.message.clone().unwrap_or_default();
             row.to = closed.release;
+            // Taken back: it runs what it ran before.
+            row.from = seen.active.filter(|_| closed.stand == Stand::Failed);
         }
         if let Some(open) = seen.open(&self.header.id) {
             let progress = &open.progress;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::known::Track;
 use crate::cluster::state::{Approval, Header};
@@ -64,7 +64,7 @@ impl<'a> News<'a> {
             }
         }
         if let Some(soak) = decision.soak
-            && self.soak != Some(soak)
+            && self.soak.is_none_or(|known| is_another(known.until, soak.until))
         {
             self.soak = Some(soak);
             self.events.send(EventKind::Soak { wave: mark.clone(), until: soak.until });
@@ -149,4 +149,9 @@ impl<'a> News<'a> {
 /// The number of a step for people.
 fn number(step: usize) -> usize {
     step.saturating_add(1)
+}
+
+/// Whether a time is another one, rather than the same told by another answer of a server's clock.
+fn is_another(known: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(known).abs() >= SignedDuration::from_secs(2)
 }
