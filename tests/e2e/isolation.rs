@@ -411,3 +411,22 @@ fn what_cannot_have_a_canary_is_said_before_anything_is_written() {
     );
     assert_eq!(image(&world.live(CLUSTER, "deployment", "web")), "registry.example/web:v1");
 }
+
+#[test]
+fn a_canary_is_taken_back_although_what_runs_is_not_healthy() {
+    let world = World::new("iso-sick");
+    application(&world, PAUSED);
+    let sick = slow_web("v1", "replicas: 2")
+        .replace("testbed.mcd.dev/ready-after: 3s", "testbed.mcd.dev/pod: never-ready");
+    world.write("k8s/web.yaml", &sick);
+    world.ok(0, &["apply", "-y", "--wait=false"]);
+    let before = world.live(CLUSTER, "deployment", "web")["metadata"]["generation"].clone();
+    world.write("k8s/web.yaml", &slow_web("v2", "replicas: 2"));
+    world.ok(7, &["rollout", "run", "-y"]);
+    let aborted = world.ok(0, &["rollout", "abort", "-y"]);
+    assert!(!world.exists(CLUSTER, "deployment", "web-canary"), "{aborted}");
+    let web = world.live(CLUSTER, "deployment", "web");
+    assert_eq!((image(&web), &web["metadata"]["generation"]), ("registry.example/web:v1", &before));
+    world.ok(0, &["apply", "-y", "--strategy", "plain"]);
+    assert_eq!(image(&world.live(CLUSTER, "deployment", "web")), "registry.example/web:v2");
+}

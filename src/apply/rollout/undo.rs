@@ -12,10 +12,11 @@ use super::frozen;
 use super::set::{Set, conclude, put};
 use super::step::{StepEnd, Stepped, ended};
 use super::work::{Work, joined};
-use crate::cluster::state::{ReleaseState, RolloutId, Stand};
+use crate::cluster::state::{OpenRollout, ReleaseState, RolloutId, Stand};
 use crate::error::Error;
 use crate::manifest::ObjectId;
 use crate::plan::{Besides, Condemned};
+use crate::rollout::{Isolation, Step};
 
 /// What of the rollout's own making goes though an apply would keep it: a claim or a definition
 /// that was not there before it. A namespace stays: others may have moved in.
@@ -88,12 +89,34 @@ async fn restore(work: &mut Work, of: &Set, previous: u64) -> Result<BTreeSet<Ob
     // What was labelled for the canary stays so: the label off the pods before it is off the
     // Services' selectors would be an outage, and it restarts them once more.
     let set = Set::load(&work.job, previous).await?.labelled(&variants)?;
+    if !is_changed(work.open()?) {
+        // Nothing to go back from: what runs need not even be healthy, and may be why it goes back.
+        return Ok(set.objects().iter().map(|object| object.id.clone()).collect());
+    }
     let mut options = of.options;
     // What the previous release lacks goes afterwards, and only what this rollout has made.
     options.prune.keep = true;
     let put = put(work, &set.job, &set.rendered, options, |_, _| {}).await?;
     conclude(work, put.jobs);
     Ok(put.observed.plan.objects.into_iter().map(|object| object.id).collect())
+}
+
+/// Whether a step was begun that changes what ran before: `primary`, and a canary that is made in
+/// place or begins with the primary's label.
+fn is_changed(open: &OpenRollout) -> bool {
+    let variants = &open.header.variants;
+    let in_place = variants.isolation == Isolation::Label
+        || variants.workloads.iter().any(|workload| workload.kind == "StatefulSet");
+    if open.header.by_hand {
+        // A step that failed gives its place to the next one, and is not known any more.
+        return true;
+    }
+    let begun = open.progress.steps.iter().take(open.progress.done.saturating_add(1));
+    begun.filter_map(|at| open.steps().get(*at)).any(|step| match step {
+        Step::Primary => true,
+        Step::Canary(_) => in_place,
+        Step::Pause(_) | Step::Run(_) | Step::Clean => false,
+    })
 }
 
 /// Deletes what this rollout has made and the previous release lacks, and gives up what it has
