@@ -322,8 +322,7 @@ fn name_value(text: &str) -> Result<(String, String), String> {
 /// Reads the number of a release.
 pub(crate) fn release_number(text: &str) -> Result<u64, String> {
     let number = text.parse::<u64>().ok().filter(|number| *number > 0);
-    number
-        .ok_or_else(|| "expected the number of a release, from 1; `mcd history` lists them".into())
+    number.ok_or_else(|| "releases are counted from 1; `mcd history` lists them".into())
 }
 
 /// Reads a namespace, or where an application's state is.

@@ -129,8 +129,11 @@ impl FieldSet {
             return self.member.then(|| at.clone());
         }
         self.children.iter().find_map(|(segment, child)| {
-            let rest = text.strip_prefix(&segment.bare())?;
-            child.find_below(&at.join(segment.clone()), rest)
+            // As the server prints it, or as we do.
+            let rest = |printed: String| {
+                child.find_below(&at.join(segment.clone()), text.strip_prefix(&printed)?)
+            };
+            rest(segment.bare()).or_else(|| rest(segment.to_string()))
         })
     }
 

@@ -75,7 +75,8 @@ mod tests {
             let set = declared(FieldSet::from_json(&all), &json!({"kind": kind}));
             set.leaves().iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        let metadata = [".metadata.annotations.note", ".metadata.labels.app.kubernetes.io/name"];
+        let metadata =
+            [".metadata.annotations.note", ".metadata.labels[\"app.kubernetes.io/name\"]"];
         assert_eq!(told("PersistentVolumeClaim"), metadata);
         assert_eq!(told("Widget"), [metadata[0], metadata[1], ".spec.volumeName"]);
     }

@@ -36,7 +36,8 @@ pub enum Verdict {
     Warn(String),
     /// Yes, with this JSON patch of the object (RFC 6902).
     Patch(Value),
-    /// Yes, with the number of the review in this field (a JSON pointer): another one each time.
+    /// Yes, with the number of the review in this field (a JSON pointer), where the object has the
+    /// map that it is in: another one each time.
     Stamp(String),
     /// Yes, after this long. The webhook's timeout is 5 seconds.
     Slow(Duration),
@@ -211,8 +212,7 @@ async fn review(
     if let Verdict::Slow(delay) = verdict {
         tokio::time::sleep(delay).await;
     }
-    let response =
-        answer(&review["request"]["uid"], &verdict, number).ok_or("down, as asked for")?;
+    let response = answer(&review["request"], &verdict, number).ok_or("down, as asked for")?;
     let review = json!({
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",
@@ -223,7 +223,8 @@ async fn review(
 }
 
 /// The `response` of an AdmissionReview. None for no answer at all.
-fn answer(uid: &Value, verdict: &Verdict, number: usize) -> Option<Value> {
+fn answer(request: &Value, verdict: &Verdict, number: usize) -> Option<Value> {
+    let uid = &request["uid"];
     Some(match verdict {
         Verdict::Allow | Verdict::Slow(_) => json!({"uid": uid, "allowed": true}),
         Verdict::Deny { code, message } => json!({
@@ -233,8 +234,13 @@ fn answer(uid: &Value, verdict: &Verdict, number: usize) -> Option<Value> {
         }),
         Verdict::Warn(warning) => json!({"uid": uid, "allowed": true, "warnings": [warning]}),
         Verdict::Stamp(path) => {
+            // Only where there is something to put it into.
+            let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+            if request["object"].pointer(parent).is_none() {
+                return answer(request, &Verdict::Allow, number);
+            }
             let stamp = json!([{"op": "add", "path": path, "value": format!("stamp-{number}")}]);
-            return answer(uid, &Verdict::Patch(stamp), number);
+            return answer(request, &Verdict::Patch(stamp), number);
         }
         Verdict::Patch(patch) => json!({
             "uid": uid,

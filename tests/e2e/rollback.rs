@@ -123,7 +123,7 @@ fn rolling_back_twice_goes_further_back() {
 fn numbers_that_cannot_be_gone_back_to() {
     let world = two("numbers", &["us-east"]);
     let negative = world.ok(3, &["rollback", "--to", "-1", "-y"]);
-    negative.says("expected the number of a release, from 1");
+    negative.says("releases are counted from 1; `mcd history` lists them");
     for (verb, number) in [("rollback", "--to=7"), ("diff", "--release=7")] {
         let yes: &[&str] = if verb == "rollback" { &["-y"] } else { &[] };
         let run = world.ok(3, &[&[verb, number], yes].concat());

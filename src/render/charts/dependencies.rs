@@ -116,7 +116,11 @@ pub(super) async fn build(
 
     let (mut repositories, mut registries) = (Vec::new(), Vec::new());
     let own = access::own_repositories(env);
-    for (i, dependency) in locked.iter().enumerate() {
+    // helm resolves these names in Chart.lock, and looks them up in Chart.yaml all the same.
+    let named = dependencies(&chart.join("Chart.yaml")).unwrap_or_default();
+    let is_alias =
+        |d: &&Dependency| d.repository.starts_with('@') || d.repository.starts_with("alias:");
+    for (i, dependency) in named.iter().filter(is_alias).chain(&locked).enumerate() {
         let url = dependency.repository.trim_end_matches('/');
         let alias = url.strip_prefix('@').or_else(|| url.strip_prefix("alias:"));
         if let Some(alias) = alias {
@@ -131,7 +135,9 @@ pub(super) async fn build(
                     "add it by `helm repo add {alias} URL`, or name its URL in Chart.yaml"
                 )));
             };
-            repositories.push((alias.to_owned(), url.to_owned(), to(url)?));
+            if !repositories.iter().any(|(known, _, _)| known == alias) {
+                repositories.push((alias.to_owned(), url.to_owned(), to(url)?));
+            }
         } else if url.starts_with("oci://") {
             registries.push((url.to_owned(), to(url)?));
         } else if url.starts_with("https://") || url.starts_with("http://") {

@@ -155,7 +155,20 @@ fn in_sixty_columns() {
         vec!["`ignore` at mcd.yaml:8 matches no object; did you mean `kind: Deployment`?".into()];
     let text = shown(&report(vec![one]), Some(60));
     let at = text.find("\neu\n").unwrap();
-    assert_snapshot!(text[at..].trim_start(), @"");
+    assert_snapshot!(text[at..].trim_start(), @r#"
+    eu
+      ~ Deployment shop/web
+          .spec.template.spec.containers[name="web"].image
+            registry.example.com/web:1.4.1 →
+            registry.example.com/web:1.4.2
+          warning: admission by `policy.example.com` writes
+                   another `.metadata.annotations.stamp` each
+                   time
+      warning: `ignore` at mcd.yaml:8 matches no object; did you
+               mean `kind: Deployment`?
+
+    Plan: 0 to create, 1 to change, 0 to delete, 2 unchanged in 1 target.
+    "#);
 }
 
 /// What is taken over, and the release that ends by it.
