@@ -397,7 +397,7 @@ fn what_cannot_have_a_canary_is_said_before_anything_is_written() {
     application(&world, &format!("  workloads: [{{kind: Deployment, name: wbe}}]\n{PAUSED}"));
     world.ok(3, &["rollout", "run", "-y"]).says("`wbe`").says("did you mean `web`?");
     assert!(!world.exists(CLUSTER, "deployment", "web-canary"));
-    world.ok(0, &["rollout", "status"]).says("no rollout is open");
+    world.ok(0, &["rollout", "status"]).says("there is no rollout");
     world.ok(3, &["validate"]).says("did you mean `web`?");
     // Somebody else's Deployment has the copy's name.
     let other = slow_web("other", "replicas: 1").replace("name: web}", "name: web-canary}");
