@@ -153,6 +153,36 @@ fn usage() {
     }
     let status = six.ok(0, &["rollout", "status", "-o", "json"]).json();
     assert_eq!(status["state"], "none", "{status:#}");
+    // A name that is mistyped is no application at rest.
+    for verb in [&["status"][..], &["abort", "-y"], &["resume", "-y"], &["approve"]] {
+        let nobody = ["--app", "wbe", "-n", six.namespace("a1"), "--context", "a1"];
+        let run = six.ok(3, &[&["rollout"][..], verb, &nobody].concat());
+        run.says("no application `wbe`").says("check `--app`");
+    }
+}
+
+#[test]
+fn what_a_further_canary_cannot_heed_is_refused() {
+    let six = Six::new("rs-again", "");
+    let file = six.world.path().join("mcd.yaml");
+    let keys = std::fs::read_to_string(&file).unwrap() + "vars: {tag: {default: v1}}\n";
+    std::fs::write(file, keys).unwrap();
+    six.ok(0, &["apply", "-y"]);
+    let canary =
+        |more: &[&str]| [&["rollout", "canary", "-t", "a1", "-y"][..], more].concat().join(" ");
+    let run = |code, more: &[&str]| {
+        let line = canary(more);
+        six.ok(code, &line.split(' ').collect::<Vec<_>>())
+    };
+    six.version("v2");
+    run(0, &[]);
+    run(3, &["--var", "tag=v3"]).says("release 2 is staged already").says("mcd rollout abort");
+    run(3, &["--suffix", "other"]).says("a canary with the suffix `canary`");
+    // Its size can change.
+    run(0, &["--replicas", "2"]);
+    assert_eq!(six.live("a1", "deployment", "web-canary")["spec"]["replicas"], 2);
+    six.ok(0, &["rollout", "abort", "-y"]);
+    six.no_variants();
 }
 
 #[test]

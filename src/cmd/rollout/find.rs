@@ -170,6 +170,9 @@ pub(super) async fn find(args: &FindArgs, clusters: &ClusterArgs, ui: &Ui) -> Re
     };
     let seeds = read(&session, session.targets.clone()).await;
     let header = choose(&seeds, args.id.as_deref())?;
+    if let Some(error) = nobody(args, &seeds) {
+        return Err(error);
+    }
     let members = match &header {
         Some(header) => members(&mut session, header, &seeds).await,
         None => {
@@ -187,6 +190,22 @@ pub(super) async fn find(args: &FindArgs, clusters: &ClusterArgs, ui: &Ui) -> Re
     };
     session.settle().await;
     Ok(Found { session, header, members })
+}
+
+/// Without files a name that is mistyped must not look like an application at rest.
+fn nobody(args: &FindArgs, seeds: &[Seed]) -> Option<Error> {
+    let (Some(app), Some(namespace), Some(context)) = (&args.app, &args.namespace, &args.context)
+    else {
+        return None;
+    };
+    let absent = seeds.iter().all(|seed| matches!(seed.read, Ok((_, None))));
+    let what = format!("there is no application `{app}` in the namespace `{namespace}`");
+    absent.then(|| {
+        Error::config(what).because(format!("the context is `{context}`")).hint(
+            "check `--app`, `-n` and `--context`; where the application's file sets \
+             `stateNamespace`, `--state-namespace` too",
+        )
+    })
 }
 
 /// Reads the records of targets.

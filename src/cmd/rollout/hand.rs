@@ -117,6 +117,7 @@ pub(super) async fn canary(args: &CanaryArgs, global: &GlobalArgs, ui: &Ui) -> O
         return Err(Error::config("`--dry-run` is for the step that begins a rollout by hand")
             .hint("`mcd rollout status` shows the one that is open"));
     }
+    without_effect(args, &hands)?;
     let header = one(&hands)?;
     let how = Manner {
         yes: deploy.confirm.yes,
@@ -125,6 +126,34 @@ pub(super) async fn canary(args: &CanaryArgs, global: &GlobalArgs, ui: &Ui) -> O
         output: deploy.output.output,
     };
     go_on(&session, &header, hands, &step, how, ui).await
+}
+
+/// Refuses what a canary of a rollout that is open cannot heed: the release is staged, and a copy
+/// of another name would share the selector of the one that is there.
+fn without_effect(args: &CanaryArgs, hands: &[(Job, OpenRollout)]) -> Result<()> {
+    let again = "`mcd rollout abort` takes it back; then begin anew";
+    for (job, open) in hands {
+        if !args.deploy.project.vars.is_empty() {
+            let release = open.progress.release.map(|number| format!("release {number}"));
+            let release = release.unwrap_or_else(|| "its release".to_owned());
+            return Err(Error::config(format!(
+                "`--var` has no effect: {release} is staged already"
+            ))
+            .in_target(&job.target.name)
+            .hint(again));
+        }
+        let since_clean = open.progress.hand.iter().rev().take_while(|step| **step != Step::Clean);
+        let other = since_clean.into_iter().find_map(|step| match step {
+            Step::Canary(canary) if canary.suffix != args.suffix => Some(&canary.suffix),
+            _ => None,
+        });
+        if let Some(suffix) = other {
+            return Err(Error::config(format!("there is a canary with the suffix `{suffix}`"))
+                .in_target(&job.target.name)
+                .hint(format!("`--suffix {suffix}` changes that one; {again}")));
+        }
+    }
+    Ok(())
 }
 
 /// Runs `mcd rollout primary`.
