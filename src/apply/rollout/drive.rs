@@ -469,7 +469,7 @@ impl<'a, F: Fleet> Driver<'a, F> {
             };
             match member.state {
                 State::Succeeded { .. } => {
-                    ended.push((member.name.clone(), Stand::Succeeded, None))
+                    ended.push((member.name.clone(), Stand::Succeeded, None));
                 }
                 State::Lost if track.undone => {
                     let why = message(&track.errors);

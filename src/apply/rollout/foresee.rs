@@ -45,7 +45,8 @@ pub async fn foresee(
         match made(job, &set, running, &created, canary, variants).await {
             Ok(variant) => drop(notes.get_or_insert(variant.notes)),
             Err(wrong) => {
-                errors.extend(wrong.into_iter().filter(|e| !errors.contains(e)).collect::<Vec<_>>())
+                errors
+                    .extend(wrong.into_iter().filter(|e| !errors.contains(e)).collect::<Vec<_>>());
             }
         }
     }

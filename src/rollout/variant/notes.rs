@@ -159,7 +159,8 @@ fn counted(facts: &Facts, notes: &mut Vec<String>) {
                         notes.push(format!("{} counts the canary's pods too", policy.id));
                     }
                     (true, false) => {
-                        notes.push(format!("{} does not know the canary's pods of {id}", policy.id))
+                        notes
+                            .push(format!("{} does not know the canary's pods of {id}", policy.id));
                     }
                     (true, true) | (false, _) => {}
                 }

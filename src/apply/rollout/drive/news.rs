@@ -52,7 +52,8 @@ impl<'a> News<'a> {
         let Some((mark, wave)) = decision.wave.and_then(|index| self.wave_at(index, waves)) else {
             return;
         };
-        if !self.has_started && !(decision.start.is_empty() && decision.go_on.is_empty()) {
+        let nothing = decision.start.is_empty() && decision.go_on.is_empty();
+        if !(self.has_started || nothing) {
             self.has_started = true;
             let targets = wave.targets.len();
             self.events.send(EventKind::WaveStarted { wave: mark.clone(), targets });
