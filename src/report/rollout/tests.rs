@@ -171,7 +171,7 @@ impl Scene {
         record.rollout = None;
         record.active = Some(if stand == Stand::Succeeded { 42 } else { 41 });
         let message = message.map(str::to_owned);
-        record.closed = Some(ClosedRollout { id, stand, release: None, at: at(when), message });
+        record.closed = Some(ClosedRollout { id, stand, release: Some(42), at: at(when), message });
     }
 
     fn sights(&self) -> Sights {

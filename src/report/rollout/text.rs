@@ -237,6 +237,7 @@ fn approval(wave: &WaveReport, now: Timestamp) -> Cell {
         (Some(by), ..) => Cell::from(by),
         (None, true, WaveState::Waiting) => Cell::styled("needed now", Role::Warn),
         (None, true, WaveState::Pending) => Cell::from("needed"),
+        (None, true, WaveState::Undone) => dash(),
         // Whether it had begun is not known any more.
         (None, true, WaveState::Undone) => dash(),
         // It would not have begun.
@@ -397,7 +398,11 @@ fn release(target: &RolloutTarget) -> Option<String> {
     let number = |n: Option<u64>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
     match (target.state, target.to) {
         (TargetStand::Succeeded, Some(to)) => Some(to.to_string()),
-        (TargetStand::Undone, Some(_)) => Some(number(target.from)),
+        (TargetStand::Undone, Some(_)) => Some(number(target.active.or(target.from))),
+        // It went back by itself, and its record is closed.
+        (TargetStand::Failed, Some(_)) if target.from.is_none() && target.active.is_some() => {
+            Some(number(target.active))
+        }
         (_, Some(to)) => Some(format!("{}→{to}", number(target.from))),
         (_, None) => target.active.map(|active| active.to_string()),
     }
