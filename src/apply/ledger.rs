@@ -1,6 +1,8 @@
 //! The record of a target whose lock is held. It is written several times during a run, each time
 //! over what this run has read or written last.
 
+use jiff::Timestamp;
+
 use super::job::Job;
 use crate::cluster::state::{Approval, Freeze, Record, ResourceVersion};
 use crate::error::{Error, Exit};
@@ -32,7 +34,7 @@ impl Ledger {
     }
 
     /// Writes the record. What others may write without the lock, and have written since, is kept:
-    /// an approval, a freeze.
+    /// see [`Unlocked`].
     ///
     /// # Errors
     /// Someone else wrote anything else (exit 6), or a call fails.
@@ -64,7 +66,7 @@ impl Ledger {
             return false;
         };
         let theirs = Unlocked::of(&current);
-        theirs.put_into(&mut known);
+        theirs.put_all_into(&mut known);
         // Whoever writes says so, in whatever version.
         (known.schema, known.mcd) = (current.schema, current.mcd.clone());
         known.target = current.target.clone();
@@ -77,10 +79,12 @@ impl Ledger {
     }
 }
 
-/// What is written into a record without the lock.
+/// What is written into a record without the lock: a freeze, approvals, and what whoever soaks has
+/// seen of the target's health.
 struct Unlocked {
     freeze: Option<Freeze>,
     approvals: Option<Vec<Approval>>,
+    seen: Option<(Option<Timestamp>, Option<Timestamp>)>,
 }
 
 impl Unlocked {
@@ -88,9 +92,19 @@ impl Unlocked {
         Unlocked {
             freeze: record.freeze.clone(),
             approvals: record.rollout.as_ref().map(|open| open.approvals.clone()),
+            seen: record.rollout.as_ref().map(|open| (open.progress.healthy, open.progress.soak)),
         }
     }
 
+    /// All of it.
+    fn put_all_into(&self, record: &mut Record) {
+        self.put_into(record);
+        if let (Some(open), Some((healthy, soak))) = (&mut record.rollout, self.seen) {
+            (open.progress.healthy, open.progress.soak) = (healthy, soak);
+        }
+    }
+
+    /// What is to be kept. What was seen of the health before a step is not of that after it.
     fn put_into(&self, record: &mut Record) {
         record.freeze.clone_from(&self.freeze);
         if let (Some(open), Some(approvals)) = (&mut record.rollout, &self.approvals) {

@@ -17,8 +17,18 @@ struct Waves {
     points: usize,
 }
 
+const STEPS: &str = "  waves:
+  - {name: first, select: {labels: {wave: one}}}
+  - {name: second, select: {labels: {wave: two}}}
+  steps: [{canary: {replicas: 1}}, {primary: {}}, {clean: {}}]
+";
+
+/// Both targets at once, and nothing after the primary without someone's word.
+const PAUSED: &str = "  steps: [{canary: {replicas: 1}}, {primary: {}}, {pause: {}}, {clean: {}}]
+";
+
 impl Waves {
-    fn new(prefix: &str) -> Self {
+    fn new(prefix: &str, rollout: &str) -> Self {
         let proxy = Proxy::start(Bed::shared().cluster("us-east"));
         let contexts = [proxy.context().named("a"), proxy.context().named("b")];
         let world = World::with_contexts(prefix, &contexts);
@@ -38,11 +48,7 @@ render: {{manifests: [k8s/]}}
 overrides:
 - {{select: {{labels: {{wave: two}}}}, namespace: {}}}
 rollout:
-  waves:
-  - {{name: first, select: {{labels: {{wave: one}}}}}}
-  - {{name: second, select: {{labels: {{wave: two}}}}}}
-  steps: [{{canary: {{replicas: 1}}}}, {{primary: {{}}}}, {{clean: {{}}}}]
-",
+{rollout}",
                 other.name()
             ),
         );
@@ -95,12 +101,12 @@ data: {{version: v{version}}}
         Run::of(command.output().unwrap())
     }
 
-    /// Runs a rollout and kills it at its n-th write. False: it ended before.
-    fn is_killed(&self, n: usize, when: When) -> bool {
+    /// Runs a command and kills it at its n-th write. False: it ended before.
+    fn is_killed(&self, args: &[&str], n: usize, when: When) -> bool {
         self.proxy.clear_log();
         let switch = KillSwitch::at_write(n, when);
         self.proxy.attach(&switch);
-        let child = self.world.start(&["rollout", "run", "-y"]);
+        let child = self.world.start(args);
         switch.target(&child);
         let run = Run::of(child.wait_with_output().unwrap());
         let writes = self.proxy.writes();
@@ -171,14 +177,16 @@ data: {{version: v{version}}}
     }
 }
 
+const RUN: [&str; 3] = ["rollout", "run", "-y"];
+
 #[test]
 fn a_rollout_that_is_killed_at_any_write_can_be_gone_on_with() {
-    let mut waves = Waves::new("rc-resume");
+    let mut waves = Waves::new("rc-resume", STEPS);
     let mut aborted = 0;
     for n in 1.. {
         let (old, new) = (waves.now(), n);
         waves.version(new);
-        if !waves.is_killed(n, When::After) {
+        if !waves.is_killed(&RUN, n, When::After) {
             waves.has(new, "not killed");
             assert!(n > 30, "two targets, each staged, three steps, closed");
             break;
@@ -213,13 +221,13 @@ fn a_rollout_that_is_killed_at_any_write_can_be_gone_on_with() {
 
 #[test]
 fn a_rollout_that_is_killed_at_any_write_can_be_taken_back() {
-    let mut waves = Waves::new("rc-abort");
+    let mut waves = Waves::new("rc-abort", STEPS);
     let mut new = 0;
     for n in 1.. {
         let old = waves.now();
         new += 1;
         waves.version(new);
-        if !waves.is_killed(n, When::Before) {
+        if !waves.is_killed(&RUN, n, When::Before) {
             waves.has(new, "not killed");
             assert!(n > 30, "two targets, each staged, three steps, closed");
             break;
@@ -231,6 +239,29 @@ fn a_rollout_that_is_killed_at_any_write_can_be_taken_back() {
         // One whose records were all closed is over, and nothing is taken back.
         assert!(now == old || now == new, "{what}: {now}\n{abort}");
         waves.has(now, &what);
+        waves.points += 1;
+    }
+    println!("{} points, each taken back to a clean end", waves.points);
+}
+
+#[test]
+fn going_back_that_is_killed_at_any_write_can_be_begun_again() {
+    let mut waves = Waves::new("rc-undo", PAUSED);
+    for n in 1.. {
+        waves.version(n);
+        // Both targets have the new version, and the canary still.
+        waves.world.ok(7, &RUN);
+        let killed = waves.is_killed(&["rollout", "abort", "-y"], n, When::After);
+        let what = format!("killed after write {n} of an abort");
+        if killed {
+            let abort = waves.elsewhere(&["abort", "-y"]);
+            assert_eq!(abort.code, 0, "{what}\n{abort}");
+        }
+        waves.has(0, &what);
+        if !killed {
+            assert!(n > 15, "two targets, each applied, cleaned, closed");
+            break;
+        }
         waves.points += 1;
     }
     println!("{} points, each taken back to a clean end", waves.points);

@@ -40,7 +40,9 @@ pub async fn look(job: &Job, id: &RolloutId, last: bool) -> Result<Looked, Error
         let healthy = known.unwrap_or_else(|| job.cluster.now());
         if known.is_none() {
             let say = |open: &mut OpenRollout| {
-                open.progress.healthy.get_or_insert(healthy);
+                if is_past_its_steps(open) {
+                    open.progress.healthy.get_or_insert(healthy);
+                }
             };
             change(job, id, say).await?;
         }
@@ -57,13 +59,21 @@ pub async fn look(job: &Job, id: &RolloutId, last: bool) -> Result<Looked, Error
         let text = job.scrubber.scrub(&format!("{error:#}"));
         let now = job.cluster.now();
         let say = |open: &mut OpenRollout| {
-            let progress = &mut open.progress;
-            (progress.stand, progress.since) = (Stand::Failed, now);
-            progress.message = Some(text.clone());
+            if is_past_its_steps(open) {
+                let progress = &mut open.progress;
+                (progress.stand, progress.since) = (Stand::Failed, now);
+                progress.message = Some(text.clone());
+            }
         };
         change(job, id, say).await?;
     }
     Ok(Looked { look, healthy: None, failed })
+}
+
+/// Whether what is seen of the target now is the rollout's work: it may be taken back meanwhile, or
+/// tried again.
+fn is_past_its_steps(open: &OpenRollout) -> bool {
+    matches!(open.progress.stand, Stand::Succeeded | Stand::Failed)
 }
 
 fn error(job: &Job, look: &Look, what: &str) -> Error {
