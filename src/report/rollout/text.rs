@@ -237,7 +237,6 @@ fn approval(wave: &WaveReport, now: Timestamp) -> Cell {
         (Some(by), ..) => Cell::from(by),
         (None, true, WaveState::Waiting) => Cell::styled("needed now", Role::Warn),
         (None, true, WaveState::Pending) => Cell::from("needed"),
-        (None, true, WaveState::Undone) => dash(),
         // Whether it had begun is not known any more.
         (None, true, WaveState::Undone) => dash(),
         // It would not have begun.
