@@ -106,6 +106,9 @@ fn each_target_is_reached_by_what_changes_in_it() {
         "its pods restart"
     );
     assert_eq!(all(&live.replace("port: 80", "port: 81")), "us-east plain: changes Service/web");
+    let explicit = live.replace("{name: web}\n", "{name: web, namespace: NAMESPACE}\n");
+    assert_ne!(explicit, live);
+    assert_eq!(all(&explicit), "us-east none: no changes", "the same objects");
     let worker = live.split("---").next().unwrap().replace("name: web\n", "name: worker\n");
     let worker = worker.replace("metadata: {name: web}", "metadata: {name: worker}");
     assert_eq!(all(&format!("{live}---\n{worker}")), "us-east steps: Deployment/worker is new");
