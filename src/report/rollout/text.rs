@@ -85,8 +85,10 @@ fn head(report: &RolloutReport, now: Timestamp, look: Look) -> String {
 
 /// Why the targets go through their steps, where that is the same for all that change.
 fn common_reason(report: &RolloutReport) -> Option<&str> {
-    let mut reasons = report.targets.iter().filter(|t| t.to.is_some()).map(|t| t.reason.as_str());
-    let first = reasons.next().filter(|first| !first.is_empty())?;
+    // Of one whose record is closed it is not known any more.
+    let change = |t: &&RolloutTarget| t.to.is_some() && !t.reason.is_empty();
+    let mut reasons = report.targets.iter().filter(change).map(|t| t.reason.as_str());
+    let first = reasons.next()?;
     reasons.all(|reason| reason == first).then_some(first)
 }
 
@@ -398,10 +400,6 @@ fn release(target: &RolloutTarget) -> Option<String> {
     match (target.state, target.to) {
         (TargetStand::Succeeded, Some(to)) => Some(to.to_string()),
         (TargetStand::Undone, Some(_)) => Some(number(target.active.or(target.from))),
-        // It went back by itself, and its record is closed.
-        (TargetStand::Failed, Some(_)) if target.from.is_none() && target.active.is_some() => {
-            Some(number(target.active))
-        }
         (_, Some(to)) => Some(format!("{}→{to}", number(target.from))),
         (_, None) => target.active.map(|active| active.to_string()),
     }
