@@ -1,5 +1,7 @@
 //! `mcd rollout abort`: takes a rollout back, the last wave first.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 
 use super::super::Outcome;
@@ -9,6 +11,8 @@ use super::resume::known;
 use super::see::{At, finish, see};
 use crate::apply::rollout::{Jobs, NoCommands, drive};
 use crate::cluster::state::{ClosedRollout, Stand, who};
+use crate::config::TargetName;
+use crate::error::{Error, Exit};
 use crate::report::plan::plural;
 use crate::report::rollout::{RolloutReport, Shown};
 use crate::ui::Ui;
@@ -26,6 +30,21 @@ pub(super) struct AbortArgs {
     find: FindArgs,
     #[command(flatten)]
     clusters: ClusterArgs,
+}
+
+/// Whether all that is left of a rollout is to close it. To take back what is still open would leave
+/// two versions.
+fn is_ending(known: &BTreeMap<TargetName, drive::Known>) -> bool {
+    let is_over = |known: &drive::Known| match known {
+        drive::Known::Open(progress) => progress.stand == Stand::Succeeded,
+        drive::Known::Closed(_) => true,
+        drive::Known::Missing(_) => false,
+    };
+    let is_closed = |known: &drive::Known| match known {
+        drive::Known::Closed(closed) => closed.stand == Stand::Succeeded,
+        drive::Known::Open(_) | drive::Known::Missing(_) => false,
+    };
+    known.values().all(is_over) && known.values().any(is_closed)
 }
 
 /// Runs the verb. With nothing open there is nothing to do.
@@ -52,6 +71,11 @@ pub(super) async fn run(args: &AbortArgs, ui: &Ui) -> Outcome {
             })
         };
         known.entry(member.place.target.clone()).or_insert_with(untouched);
+    }
+    if is_ending(&known) {
+        return Err(Error::new(Exit::Blocked, format!("the rollout {} is at its end", header.id))
+            .because("all its targets have succeeded, and in some it is closed already")
+            .hint("`mcd rollout resume` closes it in the others; `mcd rollback` then goes back"));
     }
     let jobs: Vec<_> = members.iter().filter_map(|member| member.job.clone()).collect();
     let all: Vec<At> = members.into_iter().map(At::from).collect();
