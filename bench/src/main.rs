@@ -27,7 +27,7 @@ mcd beside kubectl, on three real control planes of 200 objects each.
 cargo bench-mcd [--runs N] [--only WORK]... [--mcd PATH]
 
 --runs N     how often each is run (5)
---only WORK  start, unchanged, changed, apply, fleet or rollout; may be repeated
+--only WORK  start, unchanged, changed, apply, fleet, rollout or tick; may be repeated
 --mcd PATH   a binary to measure (a release build of this checkout)
 ";
 
@@ -41,6 +41,8 @@ struct Arguments {
     fleet: bool,
     /// A rollout over them.
     rollout: bool,
+    /// What a decision across many takes.
+    tick: bool,
     mcd: Option<PathBuf>,
 }
 
@@ -60,14 +62,21 @@ fn main() -> ExitCode {
 }
 
 fn parse(words: &[String]) -> Option<Arguments> {
-    let mut arguments =
-        Arguments { runs: 5, works: Vec::new(), fleet: false, rollout: false, mcd: None };
+    let mut arguments = Arguments {
+        runs: 5,
+        works: Vec::new(),
+        fleet: false,
+        rollout: false,
+        tick: false,
+        mcd: None,
+    };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let value = words.next()?;
         match word.as_str() {
             "--runs" => arguments.runs = value.parse().ok().filter(|n| *n > 0)?,
             "--only" if value == "fleet" => arguments.fleet = true,
+            "--only" if value == "tick" => arguments.tick = true,
             "--only" if value == "rollout" => arguments.rollout = true,
             "--only" => arguments.works.push(match value.as_str() {
                 "start" => Work::Start,
@@ -80,8 +89,9 @@ fn parse(words: &[String]) -> Option<Arguments> {
             _ => return None,
         }
     }
-    if arguments.works.is_empty() && !arguments.fleet && !arguments.rollout {
-        (arguments.fleet, arguments.rollout) = (true, true);
+    let some = arguments.fleet || arguments.rollout || arguments.tick;
+    if arguments.works.is_empty() && !some {
+        (arguments.fleet, arguments.rollout, arguments.tick) = (true, true, true);
         arguments.works = vec![Work::Start, Work::Unchanged, Work::Changed, Work::Apply];
     }
     Some(arguments)
@@ -90,11 +100,14 @@ fn parse(words: &[String]) -> Option<Arguments> {
 fn run(arguments: Arguments) -> Result<()> {
     let mcd = match arguments.mcd {
         Some(path) => path.canonicalize().map_err(|e| Error::new(format!("--mcd: {e}")))?,
-        None => build::release()?,
+        None => build::release("mcd")?,
     };
     let bed = Bed::shared();
     say(&format!("before: {}", load()));
     let mut rows = Vec::new();
+    if arguments.tick {
+        rows.push(tick_row()?);
+    }
     let mut requests = String::new();
     if arguments.fleet || arguments.rollout {
         say("deploying many small targets");
@@ -123,6 +136,26 @@ fn run(arguments: Arguments) -> Result<()> {
     );
     print(&mut std::io::stdout(), &report);
     Ok(())
+}
+
+/// The decisions of a rollout across a thousand targets.
+fn tick_row() -> Result<Row> {
+    let tick = build::release("tick")?;
+    say("deciding across a thousand targets");
+    let output = std::process::Command::new(&tick)
+        .output()
+        .map_err(|e| Error::new(format!("{}: {e}", tick.display())))?;
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    let times = lines.lines().filter_map(|line| line.parse().ok()).map(Duration::from_nanos);
+    let samples: Vec<Sample> = times.map(|time| Sample { time, peak: 0 }).collect();
+    if !output.status.success() || samples.is_empty() {
+        return Err(Error::new(format!("{} ended with {}", tick.display(), output.status)));
+    }
+    Ok(Row {
+        work: format!("a decision across 1,000 targets ({} of a rollout)", samples.len()),
+        runs: vec![("mcd", samples)],
+        goal: Goal::Time(Duration::from_millis(1)),
+    })
 }
 
 /// A plan of many small targets beside its LISTs alone.

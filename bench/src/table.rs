@@ -134,6 +134,7 @@ fn ratio(time: Duration, other: Duration) -> f64 {
 fn duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
+        ..0.001 => format!("{:.0} µs", seconds * 1e6),
         ..0.1 => format!("{:.1} ms", seconds * 1000.0),
         _ => format!("{seconds:.2} s"),
     }

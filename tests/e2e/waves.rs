@@ -218,7 +218,10 @@ fn a_cluster_that_dies_in_the_second_wave() {
     ready(&six, &format!("{}{STEPS}", waves("", ", maxFailures: 1", "")));
     slow(&six, "3s");
     let child = six.world.start(&["rollout", "run", "-y", "-o", "json"]);
-    until(&six, "b1 is under way", |status| target(status, "b1")["state"] == "running");
+    until(&six, "b1 is under way", |status| {
+        let all = status["targets"].as_array().expect("targets");
+        all.iter().any(|t| t["target"] == "b1" && t["state"] == "running")
+    });
     proxy.refuse();
     let run = Run::of(child.wait_with_output().unwrap());
     assert_eq!(run.code, 8, "{run}");
@@ -325,7 +328,7 @@ fn the_previous_releases_green_status_lets_nothing_past() {
     };
     assert_eq!(image(&stale), "registry.example/web:v2", "{run}");
     assert_eq!(image(bed.cluster("us-east")), "registry.example/web:v1", "{run}");
-    run.says("not healthy in time");
+    run.says("waiting for its controller to see generation 2");
     stale.start(Component::ControllerManager);
     world.ok(0, &["rollout", "resume", "-y"]);
     assert_eq!(image(bed.cluster("us-east")), "registry.example/web:v2");

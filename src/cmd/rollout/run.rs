@@ -193,7 +193,7 @@ pub(in super::super) async fn carry_out(
         waves: header.waves.iter().map(|wave| wave.name.clone()).collect(),
         targets: header.waves.iter().map(|wave| wave.targets.len()).sum(),
     });
-    let known = known(&header, &staged, &missing).await;
+    let known = known(&header, &staged, &missing, &unready).await;
     let all = everywhere(&header, &staged, &unready, &missing);
     let fleet = Jobs::new(header.clone(), staged, commands(session, &header));
     let driving = drive::How {
@@ -318,6 +318,7 @@ async fn known(
     header: &Header,
     staged: &[Job],
     missing: &BTreeMap<TargetName, Error>,
+    unready: &BTreeMap<TargetName, Vec<Error>>,
 ) -> BTreeMap<TargetName, drive::Known> {
     let read = stream::iter(staged).map(|job| async move {
         let known = match open(job).await {
@@ -332,7 +333,9 @@ async fn known(
         (job.target.name.clone(), known)
     });
     let mut known: BTreeMap<_, _> = read.buffer_unordered(PARALLEL).collect().await;
-    for (name, error) in missing {
+    // The exit code of a rollout that they stop is theirs.
+    let unready = unready.iter().filter_map(|(name, errors)| Some((name, errors.first()?)));
+    for (name, error) in missing.iter().chain(unready) {
         known.insert(name.clone(), drive::Known::Missing(error.clone()));
     }
     known
