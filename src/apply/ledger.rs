@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::job::Job;
-use crate::cluster::state::{Approval, Freeze, Record, ResourceVersion};
+use crate::cluster::state::{Approval, Freeze, Mark, Record, ResourceVersion};
 use crate::error::{Error, Exit};
 
 /// How often a write is tried anew when others write into the record what needs no lock.
@@ -79,36 +79,47 @@ impl Ledger {
     }
 }
 
-/// What is written into a record without the lock: a freeze, approvals, and what whoever soaks has
-/// seen of the target's health.
+/// What is written into a record without the lock: a freeze, approvals, an abort, and what whoever
+/// soaks has seen of the target's health.
 struct Unlocked {
     freeze: Option<Freeze>,
-    approvals: Option<Vec<Approval>>,
-    seen: Option<(Option<Timestamp>, Option<Timestamp>)>,
+    rollout: Option<OfRollout>,
+}
+
+/// The same of its open rollout.
+struct OfRollout {
+    staged: bool,
+    abort: Option<Mark>,
+    approvals: Vec<Approval>,
+    seen: (Option<Timestamp>, Option<Timestamp>),
 }
 
 impl Unlocked {
     fn of(record: &Record) -> Self {
-        Unlocked {
-            freeze: record.freeze.clone(),
-            approvals: record.rollout.as_ref().map(|open| open.approvals.clone()),
-            seen: record.rollout.as_ref().map(|open| (open.progress.healthy, open.progress.soak)),
-        }
+        let rollout = record.rollout.as_ref().map(|open| OfRollout {
+            staged: open.staged,
+            abort: open.abort.clone(),
+            approvals: open.approvals.clone(),
+            seen: (open.progress.healthy, open.progress.soak),
+        });
+        Unlocked { freeze: record.freeze.clone(), rollout }
     }
 
     /// All of it.
     fn put_all_into(&self, record: &mut Record) {
         self.put_into(record);
-        if let (Some(open), Some((healthy, soak))) = (&mut record.rollout, self.seen) {
-            (open.progress.healthy, open.progress.soak) = (healthy, soak);
+        if let (Some(open), Some(theirs)) = (&mut record.rollout, &self.rollout) {
+            (open.progress.healthy, open.progress.soak) = theirs.seen;
         }
     }
 
     /// What is to be kept. What was seen of the health before a step is not of that after it.
     fn put_into(&self, record: &mut Record) {
         record.freeze.clone_from(&self.freeze);
-        if let (Some(open), Some(approvals)) = (&mut record.rollout, &self.approvals) {
-            open.approvals.clone_from(approvals);
+        if let (Some(open), Some(theirs)) = (&mut record.rollout, &self.rollout) {
+            open.staged = theirs.staged;
+            open.abort.clone_from(&theirs.abort);
+            open.approvals.clone_from(&theirs.approvals);
         }
     }
 }

@@ -45,6 +45,7 @@ mod refused;
 mod relocate;
 mod rollback;
 mod rollout;
+mod rollout_broken_off;
 mod rollout_crash;
 mod rollout_engine;
 mod rollout_steps;

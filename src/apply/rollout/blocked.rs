@@ -15,17 +15,23 @@ pub fn blocked(record: &Record, now: Timestamp) -> Option<Error> {
         (Some(open), frozen) => {
             let header = &open.header;
             let at = standing(open, &record.target);
-            let error =
-                Error::new(Exit::Blocked, format!("rollout {}, {at}: resume or abort", header.id))
-                    .because(format!("opened by {}, {}", header.who, minute(header.opened)));
+            let what = match &open.abort {
+                None => "resume or abort".to_owned(),
+                Some(abort) => format!("it is taken back, aborted by {}", abort.who),
+            };
+            let error = Error::new(Exit::Blocked, format!("rollout {}, {at}: {what}", header.id))
+                .because(format!("opened by {}, {}", header.who, minute(header.opened)));
             let error = match frozen {
                 Some(frozen) => error.because(format!("{frozen:#}")),
                 None => error,
             };
-            Some(error.hint(
-                "`mcd rollout status` shows it, `mcd rollout resume` goes on, `mcd rollout abort` \
-                 takes it back",
-            ))
+            Some(error.hint(match &open.abort {
+                None => {
+                    "`mcd rollout status` shows it, `mcd rollout resume` goes on, \
+                     `mcd rollout abort` takes it back"
+                }
+                Some(_) => "`mcd rollout status` shows it, `mcd rollout abort` takes the rest back",
+            }))
         }
     }
 }

@@ -109,7 +109,7 @@ enum Came {
     Looked(Looked),
     Undone(Result<(), Error>),
     Noted(Result<(), Error>),
-    Approvals(Vec<Approval>),
+    Approvals(Result<Vec<Approval>, (TargetName, Error)>),
 }
 
 async fn perform<F: Fleet>(
@@ -234,7 +234,10 @@ impl<'a, F: Fleet> Driver<'a, F> {
                 }
                 (None, Came::Approvals(approvals)) => {
                     doorbell.answered(works.is_empty());
-                    self.learn(&approvals);
+                    match approvals {
+                        Ok(approvals) => self.learn(&approvals),
+                        Err((target, error)) => self.is_blocked(&target, error),
+                    }
                 }
                 (None, _) => {}
             }
@@ -354,7 +357,7 @@ impl<'a, F: Fleet> Driver<'a, F> {
                 failed(track, error);
                 member.state = State::Missing;
             }
-            Came::Advanced(Ended::Blocked(error)) => {
+            Came::Advanced(Ended::Blocked(error)) | Came::Looked(Looked::Blocked(error)) => {
                 track.troubles.push(error.in_target(name));
                 self.blocked.get_or_insert_with(|| name.clone());
             }
@@ -400,6 +403,14 @@ impl<'a, F: Fleet> Driver<'a, F> {
             | Came::Advanced(Ended::Halted)
             | Came::Looked(Looked::Halted) => {}
         }
+    }
+
+    /// Someone else has to let go first.
+    fn is_blocked(&mut self, target: &TargetName, error: Error) {
+        if let Some(track) = self.tracks.get_mut(target) {
+            track.troubles.push(error.in_target(target));
+        }
+        self.blocked.get_or_insert_with(|| target.clone());
     }
 
     fn learn(&mut self, approvals: &[Approval]) {

@@ -10,7 +10,8 @@ use tokio::sync::OnceCell;
 use super::super::job::Job;
 use super::drive::{Ended, Fleet, Looked};
 use super::step::{Commands, StepEnd};
-use super::{as_staged, close, look, note_soak, open, step, undo};
+use super::work::taken_back;
+use super::{aborted, as_staged, close, look, note_soak, open, step, undo};
 use crate::cluster::state::{Approval, Header, Stand};
 use crate::config::TargetName;
 use crate::error::{Error, Exit};
@@ -29,6 +30,9 @@ pub struct Jobs {
     pub deadline: Option<Duration>,
     /// Why targets are taken back; none: because they failed, each as its record says.
     pub why: Option<String>,
+    /// Whoever is at work in a target that is to be taken back is waited for, as long as a step of
+    /// it may take.
+    pub patient: bool,
 }
 
 struct Reached {
@@ -55,7 +59,7 @@ impl Jobs {
                 Some((name.clone(), Reached { wave: wave(&name)?, job, staged: OnceCell::new() }))
             })
             .collect();
-        Jobs { header, jobs, commands, deadline: None, why: None }
+        Jobs { header, jobs, commands, deadline: None, why: None, patient: false }
     }
 
     fn get(&self, target: &TargetName) -> Result<&Reached, Error> {
@@ -114,6 +118,7 @@ impl Fleet for Jobs {
         self.look_at(target, last).await.unwrap_or_else(|error| match error.exit() {
             Exit::Unreachable => Looked::Unreachable(error),
             Exit::Interrupted | Exit::Terminated => Looked::Halted,
+            Exit::Blocked => Looked::Blocked(error),
             _ => Looked::Failed(error),
         })
     }
@@ -122,7 +127,9 @@ impl Fleet for Jobs {
         let reached = self.get(target)?;
         let job = &reached.job;
         let why = self.why(job).await;
-        let stepped = undo(job, &self.header.id, self.deadline(reached), &why).await;
+        let deadline = self.deadline(reached);
+        let wait = if self.patient { deadline } else { Duration::ZERO };
+        let stepped = undo(job, &self.header.id, deadline, wait, &why).await;
         job.events.phase(Phase::Pending);
         match stepped.end {
             StepEnd::Done | StepEnd::Paused { .. } => Ok(()),
@@ -144,15 +151,28 @@ impl Fleet for Jobs {
         note_soak(&self.get(target)?.job, &self.header.id, since).await
     }
 
-    async fn approvals(&self, wave: usize) -> Vec<Approval> {
+    async fn approvals(&self, wave: usize) -> Result<Vec<Approval>, (TargetName, Error)> {
         let of_wave = self.jobs.values().filter(|reached| reached.wave == wave);
+        let id = &self.header.id;
         let read = stream::iter(of_wave)
-            .map(|reached| async {
-                let open = open(&reached.job).await.ok().flatten();
-                open.filter(|open| open.header.id == self.header.id).map(|open| open.approvals)
+            .map(|reached| async move {
+                let name = &reached.job.target.name;
+                let record = reached.job.store.record().await.ok().flatten();
+                let Some((record, _)) = record else { return Ok(Vec::new()) };
+                match (record.rollout, record.closed) {
+                    (Some(open), _) if open.header.id == *id => match &open.abort {
+                        None => Ok(open.approvals),
+                        Some(abort) => Err((name.clone(), aborted(id, abort).in_target(name))),
+                    },
+                    (_, Some(closed)) if closed.id == *id && closed.aborted => {
+                        Err((name.clone(), taken_back(&reached.job, &closed)))
+                    }
+                    _ => Ok(Vec::new()),
+                }
             })
             .buffer_unordered(PARALLEL);
-        read.collect::<Vec<_>>().await.into_iter().flatten().flatten().collect()
+        let read: Result<Vec<_>, _> = read.collect::<Vec<_>>().await.into_iter().collect();
+        Ok(read?.into_iter().flatten().collect())
     }
 
     fn now(&self, target: &TargetName) -> Timestamp {

@@ -8,9 +8,9 @@ use super::super::job::Job;
 use super::super::restore::load;
 use super::super::status::subjects;
 use super::super::wait::{Look, look as look_once};
-use super::close::change;
+use super::close::{aborted, change};
 use super::set::with_settings;
-use super::work::closed;
+use super::work::{closed, taken_back};
 use crate::cluster::state::{OpenRollout, Record, RolloutId, Stand};
 use crate::error::{Error, Exit};
 use crate::health::Health;
@@ -31,7 +31,7 @@ pub struct Looked {
 /// has failed; with `last` what is not healthy has too. A failure is kept in the record.
 ///
 /// # Errors
-/// The rollout is not open here (exit 6), or a call fails.
+/// The rollout is not open here, or someone takes it back (exit 6), or a call fails.
 pub async fn look(job: &Job, id: &RolloutId, last: bool) -> Result<Looked, Error> {
     let (record, open) = read(job, id).await?;
     let look = look_once(job, &subjects(job, &record).await?).await?;
@@ -98,8 +98,15 @@ async fn read(job: &Job, id: &RolloutId) -> Result<(Record, OpenRollout), Error>
     let record = job.store.record().await?.map(|(record, _)| record);
     let open = record.as_ref().and_then(|record| record.rollout.as_deref()).cloned();
     match (record, open) {
-        (Some(record), Some(open)) if open.header.id == *id => Ok((record, open)),
-        _ => Err(closed(job)),
+        (Some(record), Some(open)) if open.header.id == *id => match &open.abort {
+            None => Ok((record, open)),
+            Some(abort) => Err(aborted(id, abort).in_target(&job.target.name)),
+        },
+        (Some(record), _) => match &record.closed {
+            Some(ended) if ended.id == *id && ended.aborted => Err(taken_back(job, ended)),
+            _ => Err(closed(job)),
+        },
+        (None, _) => Err(closed(job)),
     }
 }
 

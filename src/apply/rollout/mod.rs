@@ -26,14 +26,14 @@ mod undo;
 mod work;
 
 pub use blocked::{blocked, frozen, standing};
-pub use close::{approve, close, note_soak, open};
+pub use close::{aborted, approve, close, mark_abort, mark_staged, note_soak, open};
 pub use commands::Local;
 pub use foresee::foresee;
 pub use jobs::Jobs;
 pub use look::{Looked, as_staged, look};
 pub use places::{Route, bare, place, route, target};
 pub use preflight::preflight;
-pub use sight::sight;
+pub use sight::{Sight, sight};
 pub use stage::{Staging, stage, unstage};
 pub use step::{Commands, NoCommands, StepEnd, Stepped, hand_step, step};
 pub use undo::undo;

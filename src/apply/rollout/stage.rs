@@ -112,7 +112,13 @@ async fn locked(
         progress.release = Some(staged.summary.number);
         record.note(staged.summary);
     }
-    record.rollout = Some(Box::new(OpenRollout { header, progress, approvals: Vec::new() }));
+    record.rollout = Some(Box::new(OpenRollout {
+        header,
+        progress,
+        staged: false,
+        abort: None,
+        approvals: Vec::new(),
+    }));
     fence.check()?;
     ledger.write(&job.uncancelled()).await
 }

@@ -10,8 +10,10 @@ use jiff::Timestamp;
 use super::super::job::Job;
 use super::super::wait::Look;
 use super::work::{Work, joined};
-use super::{canary::canary, clean::clean, frozen, look::settled, primary::primary, standing};
-use crate::cluster::state::{OpenRollout, RolloutId, Stand};
+use super::{
+    aborted, canary::canary, clean::clean, frozen, look::settled, primary::primary, standing,
+};
+use crate::cluster::state::{Mark, OpenRollout, RolloutId, Stand, who};
 use crate::error::{Error, Exit};
 use crate::event::Verb;
 use crate::manifest::ObjectId;
@@ -141,6 +143,9 @@ async fn begin(work: &mut Work, by_hand: Option<Step>) -> Result<Option<Step>, E
         return Err(frozen.in_target(&target));
     }
     let open = work.open_mut()?;
+    if let Some(abort) = &open.abort {
+        return Err(aborted(&open.header.id, abort).in_target(&target));
+    }
     if let Stand::Undoing | Stand::Undone = open.progress.stand {
         let at = standing(open, &target);
         return Err(Error::new(Exit::Blocked, format!("rollout {}, {at}", open.header.id))
@@ -160,7 +165,7 @@ async fn begin(work: &mut Work, by_hand: Option<Step>) -> Result<Option<Step>, E
     if !waits {
         let progress = &mut open.progress;
         (progress.stand, progress.since) = (Stand::Running, now);
-        (progress.message, progress.healthy) = (None, None);
+        (progress.message, progress.healthy, progress.interrupted) = (None, None, None);
         work.save().await?;
     }
     Ok(Some(step))
@@ -263,6 +268,7 @@ async fn not_done(work: &mut Work, error: Option<&Error>) -> Result<(), Error> {
         }
         None => {
             let at = open.place_of(&target);
+            open.progress.interrupted = Some(Mark { who: who::current_user(), at: now });
             open.progress.message = Some(format!("interrupted at {at}"));
         }
     }

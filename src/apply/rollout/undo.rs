@@ -24,9 +24,16 @@ const OWN: Besides = Besides { namespaces: false, definitions: true, volumes: tr
 
 /// Takes a target back. The release of the rollout is `failed` then, for `why`; the previous one is
 /// active again. Of a target that is back already, or in which nothing was begun, only the record
-/// is written. The rollout stays open here until it is closed.
-pub async fn undo(job: &Job, id: &RolloutId, deadline: Duration, why: &str) -> Stepped {
-    let mut work = match Work::enter(job, id, deadline).await {
+/// is written. The rollout stays open here until it is closed. For whoever is at work in it is
+/// waited as long as `wait`.
+pub async fn undo(
+    job: &Job,
+    id: &RolloutId,
+    deadline: Duration,
+    wait: Duration,
+    why: &str,
+) -> Stepped {
+    let mut work = match Work::enter_within(job, id, deadline, wait).await {
         Ok(work) => work,
         Err(error) => return Stepped::failed(error),
     };
@@ -68,6 +75,7 @@ async fn back(work: &mut Work, why: &str) -> Result<(), Error> {
     let progress = &mut work.open_mut()?.progress;
     if progress.stand != Stand::Undoing {
         (progress.stand, progress.since) = (Stand::Undoing, now);
+        progress.interrupted = None;
         work.save().await?;
     }
     if let (Some(release), false) = (release, untouched) {

@@ -9,7 +9,7 @@ use super::super::job::Job;
 use super::super::ledger::Ledger;
 use super::super::wait::Look;
 use crate::cluster::state::lease::{Fence, Guard};
-use crate::cluster::state::{OpenRollout, RolloutId};
+use crate::cluster::state::{ClosedRollout, OpenRollout, RolloutId};
 use crate::error::{Error, Exit};
 use crate::event::Verb;
 use crate::manifest::ObjectId;
@@ -37,8 +37,18 @@ impl Work {
     /// # Errors
     /// Someone else is at work (exit 6), the rollout is not open here (exit 6), a call fails.
     pub(super) async fn enter(job: &Job, id: &RolloutId, time: Duration) -> Result<Self, Error> {
+        Self::enter_within(job, id, time, Duration::ZERO).await
+    }
+
+    /// The same, and waits so long for someone who is at work.
+    pub(super) async fn enter_within(
+        job: &Job,
+        id: &RolloutId,
+        time: Duration,
+        wait: Duration,
+    ) -> Result<Self, Error> {
+        let guard = job.lock_within(wait).await?;
         let deadline = Instant::now() + time;
-        let guard = job.lock().await?;
         let ledger = Ledger::read(job).await.and_then(|ledger| {
             open_in(job, &ledger, id)?;
             Ok(ledger)
@@ -106,14 +116,24 @@ fn open_in(job: &Job, ledger: &Ledger, id: &RolloutId) -> Result<(), Error> {
             .because(format!("rollout {} is", open.header.id))
             .hint("`mcd rollout status` shows it")),
         None => {
-            let error = closed(job);
             let ended = ledger.record.closed.as_ref().filter(|closed| closed.id == *id);
             Err(match ended {
-                Some(ended) => error.because(format!("{id} was closed here at {}", ended.at)),
-                None => error.because(format!("{id} was never opened here")),
+                Some(ended) if ended.aborted => taken_back(job, ended),
+                Some(ended) => closed(job).because(format!("{id} was closed here at {}", ended.at)),
+                None => closed(job).because(format!("{id} was never opened here")),
             })
         }
     }
+}
+
+/// That the rollout was taken back in the meantime.
+pub(super) fn taken_back(job: &Job, ended: &ClosedRollout) -> Error {
+    let why = ended.message.as_deref().unwrap_or("aborted");
+    let at = ended.at.strftime("%Y-%m-%d %H:%M:%S UTC");
+    Error::new(Exit::Blocked, format!("rollout {} was taken back here", ended.id))
+        .in_target(&job.target.name)
+        .because(format!("{why}, at {at}"))
+        .hint("`mcd rollout status` shows how it ended")
 }
 
 /// That the rollout is not open.

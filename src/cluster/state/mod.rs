@@ -25,8 +25,8 @@ pub use names::{APP_LABEL, STATE_LABEL, StateNames, StatePlace};
 pub use record::{Digests, HelmRelease, KEPT_SUMMARIES, Member, RECORD_TYPE, Record};
 pub use release::{Choice, Release, Releases};
 pub use rollout::{
-    Approval, ClosedRollout, Freeze, Header, OpenRollout, Place, RolloutId, Stand, TargetProgress,
-    WavePlan,
+    Approval, ClosedRollout, Freeze, Header, Mark, OpenRollout, Place, RolloutId, Stand,
+    TargetProgress, WavePlan,
 };
 pub use secret::Unfit;
 pub use store::{ResourceVersion, Staged, Store};

@@ -45,6 +45,13 @@ pub struct OpenRollout {
     pub header: Header,
     /// How far this target is.
     pub progress: TargetProgress,
+    /// All targets are staged, so steps may begin; it counts from whichever record it is read. Not
+    /// so: the run that opened the rollout is at it, or ended before.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub staged: bool,
+    /// Someone takes the rollout back: no step begins here any more.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub abort: Option<Mark>,
     /// What was approved, in this record; an approval counts from whichever record it is read.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub approvals: Vec<Approval>,
@@ -55,6 +62,11 @@ impl OpenRollout {
     /// target's own.
     pub fn steps(&self) -> &[Step] {
         if self.header.by_hand { &self.progress.hand } else { &self.header.steps }
+    }
+
+    /// Whether this record shows that all targets were staged: no step begins before.
+    pub fn is_staged_everywhere(&self) -> bool {
+        self.staged || self.progress.stand != Stand::Pending || self.progress.done > 0
     }
 
     /// The step that is next, or under way; none: all are done.
@@ -214,6 +226,9 @@ pub struct TargetProgress {
     /// When the soak of its wave began, as far as this record was told.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub soak: Option<Timestamp>,
+    /// The run that was at its step was told to stop, by whom it was run, and when.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub interrupted: Option<Mark>,
     /// What to know: why it failed, why it waits. Never holds a value of a Secret.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<String>,
@@ -245,6 +260,16 @@ pub enum Stand {
     Undoing,
     /// It is back at what was before.
     Undone,
+}
+
+/// That someone did something, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Mark {
+    /// Who.
+    pub who: Who,
+    /// When, in server time.
+    pub at: Timestamp,
 }
 
 /// Someone's word that a rollout may go on.
@@ -279,6 +304,9 @@ pub struct ClosedRollout {
     /// What to know.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<String>,
+    /// Someone takes the whole rollout back, or took it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub aborted: bool,
 }
 
 /// Keeps everybody from writing to a target, until someone unfreezes it or its time is over.

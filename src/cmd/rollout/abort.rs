@@ -3,19 +3,24 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
+use futures::stream::{self, StreamExt};
 
 use super::super::Outcome;
 use super::super::args::{ClusterArgs, ConfirmArgs, EventsArgs, OutputArgs};
 use super::find::{FindArgs, Found, find};
 use super::resume::known;
 use super::see::{At, finish, see};
-use crate::apply::rollout::{Jobs, NoCommands, drive};
-use crate::cluster::state::{ClosedRollout, Stand, who};
+use crate::apply::Job;
+use crate::apply::rollout::{Jobs, NoCommands, drive, mark_abort};
+use crate::cluster::state::{ClosedRollout, Mark, RolloutId, Stand, Who, who};
 use crate::config::TargetName;
-use crate::error::{Error, Exit};
+use crate::error::{Error, Exit, Result};
 use crate::report::plan::plural;
 use crate::report::rollout::{RolloutReport, Shown};
 use crate::ui::Ui;
+
+/// How many records are marked at once.
+const PARALLEL: usize = 16;
 
 /// Arguments of `mcd rollout abort`.
 #[derive(Args, Debug)]
@@ -68,6 +73,7 @@ pub(super) async fn run(args: &AbortArgs, ui: &Ui) -> Outcome {
                 release: None,
                 at: header.opened,
                 message: Some("was not staged".to_owned()),
+                aborted: true,
             })
         };
         known.entry(member.place.target.clone()).or_insert_with(untouched);
@@ -89,8 +95,11 @@ pub(super) async fn run(args: &AbortArgs, ui: &Ui) -> Outcome {
         session.confirm(ui, question, "nothing was taken back").await?;
     }
     session.resume();
+    let who = who::current_user();
+    forbid_steps(&jobs, &header.id, &who, &mut known).await?;
     let mut fleet = Jobs::new(header.clone(), jobs, Box::new(NoCommands));
-    fleet.why = Some(format!("aborted by {}", who::current_user()));
+    fleet.why = Some(format!("aborted by {who}"));
+    fleet.patient = true;
     let how = drive::How {
         cap: args.clusters.concurrency.map(|n| n as usize),
         wait_approval: None,
@@ -101,4 +110,44 @@ pub(super) async fn run(args: &AbortArgs, ui: &Ui) -> Outcome {
     let outcome = drive::abort(&fleet, &header, known, &how).await;
     let exit = outcome.exit_of_abort();
     finish(&session, &header, &all, &outcome, exit, output, ui).await
+}
+
+/// Says in every record that is reached, before anything is taken back, that nobody begins a step of
+/// the rollout any more: a run that is at it stops, and none goes on with it. A record that was
+/// closed meanwhile is known as that.
+///
+/// # Errors
+/// No record could be told: nothing was taken back.
+async fn forbid_steps(
+    jobs: &[Job],
+    id: &RolloutId,
+    who: &Who,
+    known: &mut BTreeMap<TargetName, drive::Known>,
+) -> Result<()> {
+    let marks = stream::iter(jobs).map(|job| async move {
+        let mark = Mark { who: who.clone(), at: job.cluster.now() };
+        let marked = match mark_abort(job, id, &mark).await {
+            Ok(true) => Ok(None),
+            Ok(false) => job.store.record().await.map(|found| {
+                found.and_then(|(record, _)| record.closed).filter(|closed| closed.id == *id)
+            }),
+            Err(error) => Err(error),
+        };
+        (job, marked)
+    });
+    let marks: Vec<_> = marks.buffered(PARALLEL).collect().await;
+    let told = marks.iter().any(|(_, marked)| marked.is_ok());
+    for (job, marked) in marks {
+        let name = &job.target.name;
+        match marked {
+            Ok(None) => {}
+            Ok(Some(closed)) => {
+                known.insert(name.clone(), drive::Known::Closed(closed));
+            }
+            Err(error) if !told => return Err(error.in_target(name)),
+            // What cannot be written now is tried again when its turn comes.
+            Err(error) => job.events.warn(None, format!("not marked as aborted: {error:#}")),
+        }
+    }
+    Ok(())
 }

@@ -6,7 +6,7 @@ use futures::stream::{self, StreamExt};
 
 use super::super::Outcome;
 use super::super::args::{ClusterArgs, Output, OutputArgs};
-use super::find::{FindArgs, Found, find};
+use super::find::{FindArgs, Found, find, may_go_on};
 use super::see::{At, see, show};
 use crate::apply::rollout::approve;
 use crate::cluster::state::{Approval, Header, who};
@@ -42,6 +42,7 @@ pub(super) async fn run(args: &ApproveArgs, ui: &Ui) -> Outcome {
     let Some(header) = header else {
         return Err(Error::config("no rollout is open").hint("`mcd rollout status` shows the last"));
     };
+    may_go_on(&members, &header)?;
     let all: Vec<At> = members.into_iter().map(At::from).collect();
     let sights = see(&session, Some(&header), &all, false).await;
     let report = RolloutReport::of(&sights, jiff::Timestamp::now());

@@ -9,7 +9,7 @@ use clap::Args;
 use super::super::args::{ClusterArgs, ProjectArgs};
 use super::super::session::Session;
 use crate::apply::Job;
-use crate::apply::rollout::{Route, bare, route, target};
+use crate::apply::rollout::{Route, aborted, bare, route, target};
 use crate::cluster::state::{ClosedRollout, Header, OpenRollout, Place, Record, RolloutId};
 use crate::config::{AppName, ClusterSpec, Target, TargetName, is_dns_label};
 use crate::error::{Error, Exit, Result};
@@ -101,6 +101,39 @@ impl Member {
         let record = self.record.as_ref().ok()?.as_ref()?;
         record.closed.as_ref().filter(|closed| closed.id == *id)
     }
+}
+
+/// That the rollout may go forward: nobody takes it back, and it was staged in all its targets.
+///
+/// # Errors
+/// Someone has begun to take it back, or the run that opened it ended while it staged (exit 6).
+pub(super) fn may_go_on(members: &[Member], header: &Header) -> Result<()> {
+    let id = &header.id;
+    let opens = || members.iter().filter_map(|member| member.open(id));
+    if let Some(abort) = opens().find_map(|open| open.abort.as_ref()) {
+        return Err(aborted(id, abort));
+    }
+    if let Some(closed) = members.iter().filter_map(|m| m.closed(id)).find(|c| c.aborted) {
+        return Err(Error::new(Exit::Blocked, format!("rollout {id} is taken back"))
+            .because(closed.message.clone().unwrap_or_else(|| "someone aborted it".to_owned()))
+            .hint("`mcd rollout abort` takes the rest back"));
+    }
+    let begun = members.iter().any(|member| member.closed(id).is_some())
+        || opens().any(OpenRollout::is_staged_everywhere);
+    let lacks = |member: &&Member| member.place.not_staged.is_none() && member.open(id).is_none();
+    let lacking: Vec<&str> =
+        members.iter().filter(lacks).map(|member| member.place.target.as_str()).collect();
+    if begun || lacking.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(Exit::Blocked, format!("rollout {id} was never staged in all its targets"))
+        .because(format!(
+            "the run that opened it ended before, or is at it; {} of {} lack it: {}",
+            lacking.len(),
+            members.len(),
+            lacking.join(", ")
+        ))
+        .hint("`mcd rollout abort` takes back what was staged; nothing was applied yet"))
 }
 
 /// A target of the files, or the one that `--context` names, and its record.

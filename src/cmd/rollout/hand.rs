@@ -272,6 +272,17 @@ async fn go_on(
     ui: &Ui,
 ) -> Outcome {
     session.settle().await;
+    let mut opens = hands.iter().map(|(_, open)| open);
+    let all = header.waves.iter().flat_map(|wave| &wave.targets);
+    let expected = all.filter(|place| place.not_staged.is_none()).count();
+    if hands.len() < expected && !opens.any(OpenRollout::is_staged_everywhere) {
+        return Err(Error::new(
+            Exit::Blocked,
+            format!("rollout {} was never staged in all its targets", header.id),
+        )
+        .because("the run that opened it ended before, or is at it")
+        .hint("`mcd rollout abort` takes back what was staged; nothing was applied yet"));
+    }
     if !how.yes {
         for (job, open) in &hands {
             let release = open.progress.release.map(|n| format!(", release {n}"));

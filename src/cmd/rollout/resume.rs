@@ -8,12 +8,12 @@ use clap::Args;
 use super::super::Outcome;
 use super::super::args::{ClusterArgs, ConfirmArgs, DriveArgs, EventsArgs, OutputArgs, duration};
 use super::commands;
-use super::find::{FindArgs, Found, Member, find};
+use super::find::{FindArgs, Found, Member, find, may_go_on};
 use super::see::{At, finish, see};
 use crate::apply::rollout::{Jobs, drive, frozen};
-use crate::cluster::state::{OpenRollout, RolloutId, Stand};
+use crate::cluster::state::RolloutId;
 use crate::config::TargetName;
-use crate::error::{Error, Exit};
+use crate::error::Error;
 use crate::event::EventKind;
 use crate::report::plan::plural;
 use crate::report::rollout::{RolloutReport, Shown};
@@ -58,8 +58,8 @@ pub(super) async fn run(args: &ResumeArgs, ui: &Ui) -> Outcome {
              it back",
         ));
     }
+    may_go_on(&members, &header)?;
     blocked(&members)?;
-    half_staged(&members, &header.id)?;
     let known = known(&members, &header.id);
     let jobs: Vec<_> = members.iter().filter_map(|member| member.job.clone()).collect();
     let all: Vec<At> = members.into_iter().map(At::from).collect();
@@ -110,24 +110,6 @@ fn blocked(members: &[Member]) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// A rollout that was not staged everywhere, because the run that opened it ended while it did, has
-/// nothing that it could go on with there.
-fn half_staged(members: &[Member], id: &RolloutId) -> Result<(), Error> {
-    let untouched = members.iter().all(|member| {
-        let pending = |open: &OpenRollout| open.progress.stand == Stand::Pending;
-        member.closed(id).is_none() && member.open(id).is_none_or(pending)
-    });
-    let lacks = |member: &&Member| member.record.is_ok() && member.open(id).is_none();
-    let lacking: Vec<&str> =
-        members.iter().filter(lacks).map(|member| member.place.target.as_str()).collect();
-    if !untouched || lacking.is_empty() {
-        return Ok(());
-    }
-    Err(Error::new(Exit::Blocked, format!("the rollout {id} was never staged in all its targets"))
-        .because(format!("the run that opened it ended before it came to {}", lacking.join(", ")))
-        .hint("`mcd rollout abort` takes back what was staged; nothing was applied yet"))
 }
 
 /// How far the targets are, by their records.

@@ -17,7 +17,7 @@ use super::commands;
 use super::foresee::foresee_all;
 use super::see::{At, finish};
 use crate::apply::Job;
-use crate::apply::rollout::{Jobs, Staging, drive, open, preflight, stage, unstage};
+use crate::apply::rollout::{Jobs, Staging, drive, mark_staged, open, preflight, stage, unstage};
 use crate::cluster::state::{Header, OpenRollout, RolloutId, Stand, TargetProgress, WavePlan, who};
 use crate::config::{Target, TargetName};
 use crate::error::{Error, Exit, Result};
@@ -129,6 +129,7 @@ impl Roll {
             since: job.cluster.now(),
             healthy: None,
             soak: None,
+            interrupted: None,
             message: None,
             variants: Default::default(),
             created: Default::default(),
@@ -289,11 +290,13 @@ async fn stage_all(
             }
         }
     }
-    let failure = match failure {
-        None if staged.is_empty() => missing.into_values().next(),
-        None => return Ok((staged, missing)),
-        Some(failure) => Some(failure),
-    };
+    if failure.is_none() && !staged.is_empty() && session.interrupted().is_none() {
+        failure = open_for_steps(&mut staged, &mut missing, &header.id, how.keep_going).await;
+        if failure.is_none() && !staged.is_empty() && session.interrupted().is_none() {
+            return Ok((staged, missing));
+        }
+    }
+    let failure = failure.or_else(|| missing.into_values().next());
     session.settle().await;
     let failure = match session.interrupted() {
         Some(interrupted) => Some(Error::new(interrupted, "interrupted while staging")),
@@ -311,6 +314,33 @@ async fn stage_all(
         [] => error.hint("nothing was applied anywhere"),
         _ => error.hint("nothing was applied anywhere; `mcd rollout abort` removes what is staged"),
     })
+}
+
+/// Says in all records that every target is staged: whoever goes on with the rollout, here or
+/// elsewhere, knows that it may. Answers why it may not.
+async fn open_for_steps(
+    staged: &mut Vec<Job>,
+    missing: &mut BTreeMap<TargetName, Error>,
+    id: &RolloutId,
+    keep_going: bool,
+) -> Option<Error> {
+    let marks = stream::iter(staged.iter()).map(|job| async move {
+        let marked = mark_staged(job, id).await;
+        (job.target.name.clone(), marked)
+    });
+    let marks: Vec<(TargetName, Result<()>)> = marks.buffered(PARALLEL).collect().await;
+    let mut failure = None;
+    for (name, marked) in marks {
+        match marked {
+            Ok(()) => {}
+            Err(error) if keep_going && error.exit() == Exit::Unreachable => {
+                staged.retain(|job| job.target.name != name);
+                missing.insert(name.clone(), error.in_target(&name));
+            }
+            Err(error) => failure = failure.or(Some(error.in_target(&name))),
+        }
+    }
+    failure
 }
 
 /// How far the targets are that were just staged.

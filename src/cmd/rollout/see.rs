@@ -60,12 +60,17 @@ pub(super) async fn see(
         if place.not_staged.is_some() {
             continue;
         }
-        let record = look.as_ref().map(|(record, _)| record.as_ref());
+        let record = look.as_ref().map(|sight| sight.record.as_ref());
         let context = session.target(&place.target).map(|target| &target.cluster.context);
         let context = context.unwrap_or(&place.context);
         sights.saw(&place.target, context, &place.namespace, record);
-        if let Ok((_, Some(look))) = &look {
-            sights.looked(&place.target, look);
+        if let Ok(sight) = &look {
+            if let Some(look) = &sight.look {
+                sights.looked(&place.target, look);
+            }
+            if sight.left {
+                sights.left(&place.target);
+            }
         }
     }
     sights
@@ -85,6 +90,10 @@ pub(super) async fn finish(
     for (name, target) in &outcome.targets {
         let errors: Vec<Error> = target.errors.iter().chain(&target.troubles).cloned().collect();
         sights.failed(name, &errors);
+        // It does not matter when it was told to stop: it ends now.
+        if session.interrupted().is_some() {
+            sights.left(name);
+        }
     }
     // Whoever heard the signal knows which it was.
     let exit = match session.interrupted() {

@@ -40,7 +40,7 @@ pub(super) fn step(
     steps: &[Step],
     state: TargetStand,
 ) -> Option<StepReport> {
-    use TargetStand::{Failed, Paused, Running, Succeeded};
+    use TargetStand::{Failed, Interrupted, Paused, Running, Succeeded};
     let of = progress.steps.len();
     if of == 0 {
         return None;
@@ -48,7 +48,7 @@ pub(super) fn step(
     let word = |at: usize| Some(steps.get(*progress.steps.get(at)?)?.word().to_owned());
     match state {
         Succeeded => Some(StepReport { number: of, of, step: None }),
-        Running | Paused | Failed => {
+        Running | Interrupted | Paused | Failed => {
             // Between two steps by hand, the last one.
             let at = progress.done.min(of - 1);
             Some(StepReport { number: at + 1, of, step: word(at) })

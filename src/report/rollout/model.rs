@@ -67,8 +67,13 @@ pub enum RolloutState {
     None,
     /// It is open, and nothing of it is under way.
     Pending,
+    /// Targets get their release; no step begins before all have it. Or the run that staged them
+    /// ended before: then only an abort ends it.
+    Staging,
     /// Steps are under way, or were when the run that did them ended.
     Running,
+    /// Steps were under way when the run that did them ended, and no run is at them now.
+    Interrupted,
     /// At pauses that end by themselves.
     Paused,
     /// Someone has to approve.
@@ -95,7 +100,9 @@ impl RolloutState {
         match self {
             RolloutState::None => "None",
             RolloutState::Pending => "Pending",
+            RolloutState::Staging => "Staging",
             RolloutState::Running => "Running",
+            RolloutState::Interrupted => "Interrupted",
             RolloutState::Paused => "Paused",
             RolloutState::Waiting => "Waiting",
             RolloutState::Soaking => "Soaking",
@@ -116,7 +123,9 @@ impl RolloutState {
             | RolloutState::Failed
             | RolloutState::Undone => true,
             RolloutState::Pending
+            | RolloutState::Staging
             | RolloutState::Running
+            | RolloutState::Interrupted
             | RolloutState::Paused
             | RolloutState::Waiting
             | RolloutState::Soaking
@@ -179,6 +188,8 @@ pub enum WaveState {
     Waiting,
     /// Targets of it are on their way.
     Running,
+    /// Targets of it were on their way when the run that did their steps ended.
+    Interrupted,
     /// Its targets are done, and have to stay healthy.
     Soaking,
     /// It is done, but for failures inside the budget.
@@ -196,6 +207,7 @@ impl WaveState {
             WaveState::Pending => "Pending",
             WaveState::Waiting => "Waiting",
             WaveState::Running => "Running",
+            WaveState::Interrupted => "Interrupted",
             WaveState::Soaking => "Soaking",
             WaveState::Done => "Done",
             WaveState::Failed => "Failed",
@@ -267,6 +279,8 @@ pub enum TargetStand {
     Pending,
     /// A step is under way, or was when the run that did it ended.
     Running,
+    /// A step was under way when the run that did it ended, and no run is at it now.
+    Interrupted,
     /// At a pause.
     Paused,
     /// All its steps are done.
@@ -291,6 +305,7 @@ impl TargetStand {
         match self {
             TargetStand::Pending => "Pending",
             TargetStand::Running => "Running",
+            TargetStand::Interrupted => "Interrupted",
             TargetStand::Paused => "Paused",
             TargetStand::Succeeded => "Succeeded",
             TargetStand::Unchanged => "Unchanged",
@@ -307,6 +322,7 @@ impl TargetStand {
         match self {
             TargetStand::Pending => "pending",
             TargetStand::Running => "running or interrupted",
+            TargetStand::Interrupted => "interrupted",
             TargetStand::Paused => "paused",
             TargetStand::Succeeded => "done",
             TargetStand::Unchanged => "nothing to do",
@@ -324,6 +340,7 @@ impl TargetStand {
             Stand::Pending | Stand::Succeeded if progress.release.is_none() => {
                 TargetStand::Unchanged
             }
+            Stand::Running if progress.interrupted.is_some() => TargetStand::Interrupted,
             stand => stand.into(),
         }
     }

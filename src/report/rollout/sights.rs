@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::apply::Look;
 use crate::cluster::state::{
-    Approval, ClosedRollout, Freeze, Header, Place, Record, RolloutId, TargetProgress,
+    Approval, ClosedRollout, Freeze, Header, Mark, Place, Record, RolloutId, TargetProgress,
 };
 use crate::config::TargetName;
 use crate::error::Error;
@@ -40,6 +40,8 @@ pub(super) struct Seen {
     pub active: Option<u64>,
     pub closed: Option<ClosedRollout>,
     pub freeze: Option<Freeze>,
+    /// No run is at the step that its record says is under way.
+    pub left: bool,
     pub pods: Option<Readiness>,
     pub unhealthy: Vec<UnhealthyReport>,
     pub tree: Vec<NodeReport>,
@@ -64,6 +66,10 @@ pub(super) struct Open {
     pub id: RolloutId,
     pub progress: TargetProgress,
     pub approvals: Vec<Approval>,
+    /// All targets were staged, by this record.
+    pub staged: bool,
+    /// Someone takes the rollout back.
+    pub abort: Option<Mark>,
 }
 
 impl Open {
@@ -121,6 +127,8 @@ impl Sights {
                         id: open.header.id.clone(),
                         progress: open.progress.clone(),
                         approvals: open.approvals.clone(),
+                        staged: open.is_staged_everywhere(),
+                        abort: open.abort.clone(),
                     })),
                     None => Found::Closed,
                 });
@@ -140,6 +148,11 @@ impl Sights {
         seen.warnings.extend(look.summary.notes.iter().cloned());
         let unread = look.tree.unread.iter().map(|kind| format!("{kind} could not be listed"));
         seen.warnings.extend(unread);
+    }
+
+    /// Takes in that no run is at work in a target any more, whatever its record says.
+    pub fn left(&mut self, target: &TargetName) {
+        self.at(target).left = true;
     }
 
     /// Takes in what went wrong in a target, as this run saw it: that says more than its record.
@@ -196,6 +209,7 @@ impl Seen {
             active: None,
             closed: None,
             freeze: None,
+            left: false,
             pods: None,
             unhealthy: Vec::new(),
             tree: Vec::new(),

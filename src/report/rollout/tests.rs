@@ -104,10 +104,13 @@ impl Scene {
                         since: start(),
                         healthy: None,
                         soak: None,
+                        interrupted: None,
                         message: None,
                         variants: [].into(),
                         created: [].into(),
                     },
+                    staged: true,
+                    abort: None,
                     approvals: Vec::new(),
                 };
                 let record = Record { rollout: Some(Box::new(open)), ..record() };
@@ -171,7 +174,14 @@ impl Scene {
         record.rollout = None;
         record.active = Some(if stand == Stand::Succeeded { 42 } else { 41 });
         let message = message.map(str::to_owned);
-        record.closed = Some(ClosedRollout { id, stand, release: Some(42), at: at(when), message });
+        record.closed = Some(ClosedRollout {
+            id,
+            stand,
+            release: Some(42),
+            at: at(when),
+            message,
+            aborted: false,
+        });
     }
 
     fn sights(&self) -> Sights {

@@ -97,7 +97,9 @@ fn role_of(state: RolloutState) -> Role {
         RolloutState::Succeeded => Role::Ok,
         RolloutState::Stopped | RolloutState::Failed | RolloutState::Unknown => Role::Fail,
         RolloutState::None | RolloutState::Pending => Role::Dim,
-        RolloutState::Running
+        RolloutState::Staging
+        | RolloutState::Running
+        | RolloutState::Interrupted
         | RolloutState::Paused
         | RolloutState::Waiting
         | RolloutState::Soaking
@@ -250,7 +252,7 @@ fn approval(wave: &WaveReport, now: Timestamp) -> Cell {
 fn wave_mark(state: WaveState) -> (&'static str, Role) {
     match state {
         WaveState::Pending => ("·", Role::Dim),
-        WaveState::Waiting | WaveState::Undone => ("!", Role::Warn),
+        WaveState::Waiting | WaveState::Interrupted | WaveState::Undone => ("!", Role::Warn),
         WaveState::Running | WaveState::Soaking => ("◌", Role::Warn),
         WaveState::Done => ("✔", Role::Ok),
         WaveState::Failed => ("✖", Role::Fail),
@@ -261,7 +263,7 @@ fn target_mark(state: TargetStand) -> (&'static str, Role) {
     match state {
         TargetStand::Pending => ("·", Role::Dim),
         TargetStand::Running | TargetStand::Undoing => ("◌", Role::Warn),
-        TargetStand::Paused | TargetStand::Undone => ("!", Role::Warn),
+        TargetStand::Interrupted | TargetStand::Paused | TargetStand::Undone => ("!", Role::Warn),
         TargetStand::Succeeded | TargetStand::Unchanged => ("✔", Role::Ok),
         TargetStand::Failed | TargetStand::NotStaged | TargetStand::Unreachable => {
             ("✖", Role::Fail)
@@ -306,6 +308,7 @@ fn is_quiet(target: &RolloutTarget) -> bool {
         | TargetStand::Unchanged
         | TargetStand::Undone => true,
         TargetStand::Running
+        | TargetStand::Interrupted
         | TargetStand::Paused
         | TargetStand::Failed
         | TargetStand::Undoing

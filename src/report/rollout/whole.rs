@@ -11,7 +11,7 @@ use super::model::{
 use super::open::FreezeReport;
 use super::sights::{Open, Seen, Sights};
 use super::words::{back, done};
-use crate::cluster::state::{Approval, Header, RolloutId, Stand, WavePlan};
+use crate::cluster::state::{Approval, Header, Mark, RolloutId, Stand, WavePlan};
 use crate::error::Exit;
 use crate::report::model::PodCounts;
 use crate::report::plan::{name, plural};
@@ -128,6 +128,10 @@ pub(super) struct Whole<'a> {
     pub(super) now: Timestamp,
     /// From all records: they count from whichever.
     approvals: Vec<Approval>,
+    /// All targets were staged, by any record that was read.
+    staged: bool,
+    /// Someone takes it back.
+    pub(super) abort: Option<&'a Mark>,
     /// Of each wave, of each of its targets.
     pub(super) stands: Vec<Vec<TargetStand>>,
     /// Of each wave, when its soak is over.
@@ -145,11 +149,16 @@ impl<'a> Whole<'a> {
                 approvals.push(approval.clone());
             }
         }
+        let closed = || sights.seen.iter().filter_map(|seen| seen.closed(&header.id));
         let mut whole = Whole {
             sights,
             header,
             now,
             approvals,
+            staged: closed().next().is_some()
+                || opens().next().is_none()
+                || opens().any(|open| open.staged),
+            abort: opens().find_map(|open| open.abort.as_ref()),
             stands: Vec::new(),
             soaks: Vec::new(),
             current: 0,
@@ -179,7 +188,10 @@ impl<'a> Whole<'a> {
             None => TargetStand::Unreachable,
             Some(seen) if seen.is_unread() => TargetStand::Unreachable,
             Some(seen) => match (seen.open(id), seen.closed(id)) {
-                (Some(open), _) => TargetStand::of(&open.progress),
+                (Some(open), _) => match TargetStand::of(&open.progress) {
+                    TargetStand::Running if seen.left => TargetStand::Interrupted,
+                    stand => stand,
+                },
                 (None, Some(closed)) => closed.stand.into(),
                 (None, None) => TargetStand::NotStaged,
             },
@@ -188,8 +200,8 @@ impl<'a> Whole<'a> {
 
     fn current(&self) -> usize {
         let begun = |stand: &TargetStand| {
-            use TargetStand::{Failed, Paused, Running, Succeeded, Undoing, Undone};
-            matches!(stand, Running | Paused | Succeeded | Failed | Undoing | Undone)
+            use TargetStand::{Failed, Interrupted, Paused, Running, Succeeded, Undoing, Undone};
+            matches!(stand, Running | Interrupted | Paused | Succeeded | Failed | Undoing | Undone)
         };
         let last = self.stands.iter().rposition(|wave| wave.iter().any(begun)).unwrap_or(0);
         let over = |index: &usize| {
@@ -208,8 +220,10 @@ impl<'a> Whole<'a> {
 
     /// Whether all targets of a wave have ended; of one that cannot be read nobody knows better.
     fn has_ended(&self, index: usize) -> bool {
-        use TargetStand::{Paused, Pending, Running, Undoing};
-        self.count(index, |stand| matches!(stand, Pending | Running | Paused | Undoing)) == 0
+        use TargetStand::{Interrupted, Paused, Pending, Running, Undoing};
+        let on_its_way =
+            |stand| matches!(stand, Pending | Running | Interrupted | Paused | Undoing);
+        self.count(index, on_its_way) == 0
     }
 
     /// Whether the targets of a wave that has ended still have to stay healthy.
@@ -226,6 +240,10 @@ impl<'a> Whole<'a> {
     /// Whether more of a wave failed than may.
     pub(super) fn has_failed(&self, index: usize) -> bool {
         let Some(wave) = self.header.waves.get(index) else { return false };
+        // What a run that still stages has not come to has not failed.
+        if !self.staged {
+            return false;
+        }
         let failed = self.count(index, TargetStand::is_failure);
         failed > wave.max_failures || !self.mandatory(index).is_empty()
     }
@@ -295,7 +313,7 @@ impl<'a> Whole<'a> {
             state: self.wave_state(index, &around),
             targets: wave.targets.len(),
             done: self.count(index, TargetStand::is_done),
-            failed: self.count(index, TargetStand::is_failure),
+            failed: if self.staged { self.count(index, TargetStand::is_failure) } else { 0 },
             unreachable: self.count(index, |stand| stand == TargetStand::Unreachable),
             max_concurrent: wave.max_concurrent,
             max_failures: wave.max_failures,
@@ -310,12 +328,16 @@ impl<'a> Whole<'a> {
     }
 
     fn wave_state(&self, index: usize, around: &Around<'_>) -> WaveState {
-        use TargetStand::{Paused, Pending, Running, Undoing, Undone};
+        use TargetStand::{Interrupted, Paused, Pending, Running, Undoing, Undone};
         let has = |stand: TargetStand| self.count(index, |s| s == stand) > 0;
-        if has(Undone) || (has(Undoing) && !(has(Running) || has(Paused) || has(Pending))) {
+        if !self.staged {
+            WaveState::Pending
+        } else if has(Undone) || (has(Undoing) && !(has(Running) || has(Paused) || has(Pending))) {
             WaveState::Undone
         } else if self.has_failed(index) {
             WaveState::Failed
+        } else if has(Interrupted) && !has(Running) {
+            WaveState::Interrupted
         } else if has(Running) || has(Paused) {
             WaveState::Running
         } else if index > self.current {
@@ -357,7 +379,7 @@ impl<'a> Whole<'a> {
             (row.from, row.to) = (progress.previous, progress.release);
             row.step = step(progress, open.steps(self.header), state);
             let around = self.around(index, wave);
-            if state != TargetStand::Unchanged {
+            if !matches!(state, TargetStand::Unchanged | TargetStand::Interrupted) {
                 row.gate = gate(open, self.header, &around, self.now);
             }
             row.message = progress.message.clone().unwrap_or_default();
@@ -365,6 +387,7 @@ impl<'a> Whole<'a> {
         if row.message.is_empty() {
             row.message = match (state, row.unhealthy.first()) {
                 (TargetStand::Unchanged, _) => "no changes".to_owned(),
+                (TargetStand::Interrupted, _) => "the run that was at it ended".to_owned(),
                 (_, Some(worst)) => format!("{}: {}", name(&worst.object), worst.reason),
                 _ => String::new(),
             };
@@ -424,7 +447,7 @@ impl<'a> Whole<'a> {
     }
 
     fn state(&self, needed: &[Needed]) -> RolloutState {
-        use TargetStand::{Running, Undoing, Undone, Unreachable};
+        use TargetStand::{Interrupted, Running, Undoing, Undone, Unreachable};
         let has = |stand: TargetStand| self.all(|s| s == stand) > 0;
         let failed = (0..self.stands.len()).any(|index| self.has_failed(index));
         let id = &self.header.id;
@@ -440,13 +463,20 @@ impl<'a> Whole<'a> {
         }
         let waits = self.header.waves.get(self.current).is_some_and(|_| self.soaks(self.current));
         // A target that failed inside the budget goes back alone, while the others go on.
-        let alone = has(Running) || has(TargetStand::Paused) || has(TargetStand::Pending);
-        if has(Undone) || (has(Undoing) && !alone) {
+        let alone = has(Running)
+            || has(Interrupted)
+            || has(TargetStand::Paused)
+            || has(TargetStand::Pending);
+        if self.abort.is_some() || has(Undone) || (has(Undoing) && !alone) {
             RolloutState::Undoing
+        } else if !self.staged {
+            RolloutState::Staging
         } else if failed {
             RolloutState::Stopped
         } else if has(Running) {
             RolloutState::Running
+        } else if has(Interrupted) {
+            RolloutState::Interrupted
         } else if !needed.is_empty() {
             RolloutState::Waiting
         } else if self.is_at_a_pause() {

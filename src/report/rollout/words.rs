@@ -2,7 +2,7 @@
 
 use super::model::{Needed, RolloutState, TargetStand};
 use super::whole::Whole;
-use crate::report::age::left;
+use crate::report::age::{age, left};
 use crate::report::plan::plural;
 use crate::rollout::Step;
 
@@ -25,7 +25,7 @@ impl<'a> Whole<'a> {
     }
 
     pub(super) fn message(&self, state: RolloutState, needed: &[Needed]) -> String {
-        use TargetStand::{Paused, Running, Undone};
+        use TargetStand::{Interrupted, Paused, Running, Undone};
         let index = self.current.min(self.stands.len().saturating_sub(1));
         let wave = self.wave_words(index);
         let total = self.stands.get(index).map_or(0, Vec::len);
@@ -40,6 +40,30 @@ impl<'a> Whole<'a> {
             RolloutState::None | RolloutState::Unknown => "no record could be read".to_owned(),
             RolloutState::Pending => {
                 head(format!("{done_here} of {} done, none under way", plural(total, "target")))
+            }
+            RolloutState::Staging => {
+                let all: usize = self.stands.iter().map(Vec::len).sum();
+                let opens = self.sights.seen.iter();
+                let staged = opens.filter(|seen| seen.open(&self.header.id).is_some()).count();
+                format!(
+                    "staged in {staged} of {}; the run that stages it is at it, or ended before",
+                    plural(all, "target")
+                )
+            }
+            RolloutState::Interrupted => {
+                let left = self.count(index, |stand| stand == Interrupted);
+                let marks =
+                    self.sights.seen.iter().filter_map(|seen| {
+                        seen.open(&self.header.id)?.progress.interrupted.as_ref()
+                    });
+                let by = marks
+                    .max_by_key(|mark| mark.at)
+                    .map(|mark| format!(" by {}, {} ago", mark.who, age(self.now, mark.at)));
+                let by = by.unwrap_or_else(|| ", and no run is at them".to_owned());
+                head(format!(
+                    "{done_here} of {} done, {left} interrupted{by}",
+                    plural(total, "target")
+                ))
             }
             RolloutState::Running => {
                 let running = self.count(index, |stand| matches!(stand, Running | Paused));
@@ -77,7 +101,9 @@ impl<'a> Whole<'a> {
             RolloutState::Undoing => {
                 let undone = self.all(|stand| stand == Undone);
                 let all = self.stands.iter().map(Vec::len).sum();
-                format!("{undone} of {} back at what was before", plural(all, "target"))
+                let by = self.abort.map(|abort| format!(", aborted by {}", abort.who));
+                let all = plural(all, "target");
+                format!("{undone} of {all} back at what was before{}", by.unwrap_or_default())
             }
             RolloutState::Undone => back(self.all(|stand| stand == Undone)),
             RolloutState::Succeeded => done(all_done, all_failed),
@@ -116,6 +142,10 @@ impl<'a> Whole<'a> {
     /// How to go on.
     pub(super) fn next(&self, state: RolloutState, needed: &[Needed]) -> Vec<String> {
         let abort = "`mcd rollout abort` takes it back";
+        if state == RolloutState::Staging {
+            let abort = "if no run is at it, `mcd rollout abort` removes what is staged";
+            return vec![format!("{abort}; nothing was applied yet")];
+        }
         if self.header.by_hand && !state.is_over() && state != RolloutState::Undoing {
             let next = match self.last_by_hand() {
                 Some(Step::Primary) => "`mcd rollout clean` removes the copies, and ends it",
@@ -152,7 +182,11 @@ impl<'a> Whole<'a> {
             RolloutState::Stopped => {
                 vec![format!("`mcd rollout resume` tries again; {abort}")]
             }
+            RolloutState::Interrupted => {
+                vec![format!("`mcd rollout resume` goes on; {abort}")]
+            }
             RolloutState::Pending
+            | RolloutState::Staging
             | RolloutState::Running
             | RolloutState::Paused
             | RolloutState::Soaking => {

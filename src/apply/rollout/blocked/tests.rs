@@ -65,10 +65,13 @@ fn open(stand: Stand) -> OpenRollout {
             since: now(),
             healthy: None,
             soak: None,
+            interrupted: None,
             message: None,
             variants: BTreeSet::new(),
             created: BTreeSet::new(),
         },
+        staged: true,
+        abort: None,
         approvals: Vec::new(),
     }
 }

@@ -61,7 +61,13 @@ pub trait Fleet {
 
     /// The approvals that the records of a wave hold, as far as they can be read: each counts from
     /// whichever record it is read.
-    fn approvals(&self, wave: usize) -> impl Future<Output = Vec<Approval>>;
+    ///
+    /// # Errors
+    /// Someone takes the rollout back, by the record of that target.
+    fn approvals(
+        &self,
+        wave: usize,
+    ) -> impl Future<Output = Result<Vec<Approval>, (TargetName, Error)>>;
 
     /// The time of the target's server: what is kept in its record is compared with that.
     fn now(&self, target: &TargetName) -> Timestamp;
@@ -122,6 +128,8 @@ pub enum Looked {
     Failed(Error),
     /// The cluster cannot be reached, or not read.
     Unreachable(Error),
+    /// Someone takes the rollout back: nothing new starts anywhere.
+    Blocked(Error),
     /// The run was told to stop.
     Halted,
 }

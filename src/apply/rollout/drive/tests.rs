@@ -105,7 +105,7 @@ impl Fleet for Script {
         Ok(())
     }
 
-    async fn approvals(&self, _wave: usize) -> Vec<Approval> {
+    async fn approvals(&self, _wave: usize) -> Result<Vec<Approval>, (TargetName, Error)> {
         let given = self.approval.filter(|(at, _)| *at <= self.seconds());
         let approval = |(_, gate): (u64, Gate)| Approval {
             wave: gate.wave,
@@ -113,7 +113,7 @@ impl Fleet for Script {
             who: Who { user: "alice".into(), host: "laptop".into(), ci: None },
             at: Timestamp::UNIX_EPOCH,
         };
-        given.map(approval).into_iter().collect()
+        Ok(given.map(approval).into_iter().collect())
     }
 
     /// Its servers have not noticed that it is not 1970 any more.
@@ -170,6 +170,7 @@ fn pending(header: &Header) -> BTreeMap<TargetName, Known> {
         since: Timestamp::UNIX_EPOCH,
         healthy: None,
         soak: None,
+        interrupted: None,
         message: None,
         variants: BTreeSet::new(),
         created: BTreeSet::new(),
@@ -393,6 +394,7 @@ async fn taken_back_the_last_wave_first() {
         release: None,
         at: Timestamp::UNIX_EPOCH,
         message: None,
+        aborted: false,
     };
     known.insert(TargetName::new("c"), Known::Closed(closed));
     let outcome = abort(&Script::new(), &header, known, &how().0).await;

@@ -65,10 +65,13 @@ fn open(by_hand: bool) -> OpenRollout {
             since: at,
             healthy: None,
             soak: None,
+            interrupted: None,
             message: None,
             variants: BTreeSet::new(),
             created: BTreeSet::new(),
         },
+        staged: true,
+        abort: None,
         approvals: Vec::new(),
     }
 }

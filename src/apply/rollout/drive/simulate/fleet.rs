@@ -706,6 +706,7 @@ impl Fleet for Simulation {
                 release: None,
                 at,
                 message,
+                aborted: false,
             });
         });
         Ok(())
@@ -722,7 +723,7 @@ impl Fleet for Simulation {
         Ok(())
     }
 
-    async fn approvals(&self, wave: usize) -> Vec<Approval> {
+    async fn approvals(&self, wave: usize) -> Result<Vec<Approval>, (TargetName, Error)> {
         self.takes(1_000).await;
         let names: Vec<TargetName> = self.nodes.borrow().keys().cloned().collect();
         let mut all = Vec::new();
@@ -733,7 +734,7 @@ impl Fleet for Simulation {
                 }));
             }
         }
-        all
+        Ok(all)
     }
 
     fn now(&self, target: &TargetName) -> Timestamp {
@@ -828,6 +829,7 @@ fn node(random: &mut Random, header: &Header, wave: usize, epoch: Timestamp, qui
         since: epoch + skew,
         healthy: None,
         soak: None,
+        interrupted: None,
         message: None,
         variants: BTreeSet::new(),
         created: BTreeSet::new(),
