@@ -440,7 +440,7 @@ async fn what_happens_is_told_once() {
     let at_a_pause = || Ended::Paused { since: Timestamp::UNIX_EPOCH };
     let script = Script { approval: Some((0, gate)), ..Script::new() }
         .step("a", 1, at_a_pause())
-        .step("b", 1, at_a_pause())
+        .step("b", 2, at_a_pause())
         .step("b", 1, Ended::Done)
         .step("b", 2, failed())
         .step("c", 1, failed());
