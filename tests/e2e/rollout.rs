@@ -119,12 +119,12 @@ fn approved_from_another_folder_without_files() {
     assert_eq!(six.tags(), ["v2", "v2", "v2", "v1", "v1", "v1"], "{run}");
     run.says("third");
     // Nobody has approved: nothing moves.
-    six.from_elsewhere(7, "a1", &["rollout", "resume", "-y"]);
+    six.ran_elsewhere(7, "a1", &["rollout", "resume", "-y"]);
     assert_eq!(six.tags()[3..], ["v1", "v1", "v1"]);
-    six.from_elsewhere(3, "a1", &["rollout", "approve", "--wave", "thrid"]).says("third");
-    six.from_elsewhere(0, "c2", &["rollout", "approve"]).says("third");
+    six.ran_elsewhere(3, "a1", &["rollout", "approve", "--wave", "thrid"]).says("third");
+    six.ran_elsewhere(0, "c2", &["rollout", "approve"]).says("third");
     assert_eq!(six.tags()[3..], ["v1", "v1", "v1"], "it only marks");
-    let done = six.from_elsewhere(0, "b1", &["rollout", "resume", "-y"]);
+    let done = six.ran_elsewhere(0, "b1", &["rollout", "resume", "-y"]);
     assert_eq!(six.tags(), ["v2"; 6], "{done}");
     six.no_variants();
 }
@@ -164,10 +164,10 @@ fn interrupted_in_the_second_wave_and_resumed_from_another_folder() {
             run.says("mcd rollout resume");
         }
         assert_eq!(six.tags()[3..], ["v1", "v1", "v1"], "{run}");
-        let status = six.from_elsewhere(0, "b2", &["rollout", "status", "-o", "json"]).json();
+        let status = six.ran_elsewhere(0, "b2", &["rollout", "status", "-o", "json"]).json();
         assert_eq!(status["targets"].as_array().unwrap().len(), 6, "{status:#}");
         six.ok(6, &["apply", "-y"]);
-        let resumed = six.from_elsewhere(0, "c3", &["rollout", "resume", "-y"]);
+        let resumed = six.ran_elsewhere(0, "c3", &["rollout", "resume", "-y"]);
         assert_eq!(six.tags(), ["v2"; 6], "{resumed}");
         six.no_variants();
     }
@@ -185,7 +185,7 @@ fn killed_and_aborted_from_another_folder() {
     stands(&six, "b1", "running");
     signal(&child, "-KILL");
     Run::of(child.wait_with_output().unwrap());
-    let aborted = six.from_elsewhere(0, "a1", &["rollout", "abort", "-y"]);
+    let aborted = six.ran_elsewhere(0, "a1", &["rollout", "abort", "-y"]);
     assert_eq!(six.tags(), ["v1"; 6], "{aborted}");
     six.no_variants();
     let status = six.status();

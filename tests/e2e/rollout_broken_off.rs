@@ -112,9 +112,9 @@ fn killed_while_it_is_staged() {
             let run = six.ok(6, args);
             run.says("never staged in all its targets").says("mcd rollout abort").says(target);
         }
-        six.from_elsewhere(6, "a1", &["rollout", "resume", "-y"]);
+        six.ran_elsewhere(6, "a1", &["rollout", "resume", "-y"]);
         broken.nothing_happened();
-        six.from_elsewhere(0, "a1", &["rollout", "abort", "-y"]);
+        six.ran_elsewhere(0, "a1", &["rollout", "abort", "-y"]);
         broken.nothing_happened();
         six.ok(0, &["rollout", "abort", "-y"]).says("no rollout is open");
     }
@@ -160,7 +160,7 @@ fn aborted_beside_the_run_that_is_at_it() {
     let child = six.world.start(&["rollout", "run", "-y"]);
     stands(six, Some("a1"), "succeeded");
     stands(six, Some("b1"), "running");
-    let aborted = six.from_elsewhere(0, "a1", &["rollout", "abort", "-y"]);
+    let aborted = six.ran_elsewhere(0, "a1", &["rollout", "abort", "-y"]);
     let run = Run::of(child.wait_with_output().unwrap());
     assert_eq!(run.code, 6, "{run}\n{aborted}");
     run.says("taken back");
@@ -226,11 +226,11 @@ fn an_abort_that_is_broken_off_is_gone_on_with() {
         let run = Run::of(child.wait_with_output().unwrap());
         hold.release();
         assert_eq!(run.code, code, "{run}");
-        let resumed = six.from_elsewhere(6, "c2", &["rollout", "resume", "-y"]);
+        let resumed = six.ran_elsewhere(6, "c2", &["rollout", "resume", "-y"]);
         resumed.says("mcd rollout abort");
         assert_eq!(six.status()["state"], "undoing", "{run}\n{resumed}");
         assert_eq!(six.tags(), ["v1"; 6], "{run}\n{resumed}");
-        six.from_elsewhere(0, "c2", &["rollout", "abort", "-y"]);
+        six.ran_elsewhere(0, "c2", &["rollout", "abort", "-y"]);
         broken.nothing_happened();
     }
 }

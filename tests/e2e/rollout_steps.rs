@@ -66,7 +66,7 @@ fn a_command_knows_its_target_and_stops_a_rollout_that_it_does_not_like() {
     assert_eq!(six.tag("a1", "web").as_deref(), Some("v1"));
     assert_eq!(six.tag("a1", "web-canary").as_deref(), Some("v2"));
     // Only the application's folder has the command.
-    let elsewhere = six.from_elsewhere(3, "a1", &["rollout", "resume", "-y"]);
+    let elsewhere = six.ran_elsewhere(3, "a1", &["rollout", "resume", "-y"]);
     elsewhere.says("needs the application's files");
     script("#!/bin/sh\nexit 0\n");
     let resumed = six.ok(0, &["rollout", "resume", "-y"]);

@@ -167,7 +167,7 @@ impl Six {
 
     /// Runs a command in a folder without files, by one of the rollout's clusters.
     #[track_caller]
-    pub(crate) fn from_elsewhere(&self, code: i32, target: &str, args: &[&str]) -> Run {
+    pub(crate) fn ran_elsewhere(&self, code: i32, target: &str, args: &[&str]) -> Run {
         let (mut command, _folder) = self.elsewhere(target, args);
         let run = Run::of(command.output().expect("run mcd"));
         assert_eq!(run.code, code, "mcd {args:?} elsewhere\n{run}");

@@ -116,7 +116,7 @@ fn blocked(members: &[Member]) -> Result<(), Error> {
 pub(super) fn known(members: &[Member], id: &RolloutId) -> BTreeMap<TargetName, drive::Known> {
     let known = members.iter().filter_map(|member| {
         let known = match (member.open(id), member.closed(id), &member.record) {
-            (Some(open), ..) => drive::Known::Open(open.progress.clone()),
+            (Some(open), ..) => drive::Known::Open(Box::new(open.progress.clone())),
             (None, Some(closed), _) => drive::Known::Closed(closed.clone()),
             (None, None, Err(error)) => drive::Known::Missing(error.clone()),
             // What the driver says of a target that nothing is known of.

@@ -353,7 +353,7 @@ async fn known(
     let read = stream::iter(staged).map(|job| async move {
         let known = match open(job).await {
             Ok(Some(OpenRollout { header: found, progress, .. })) if found.id == header.id => {
-                drive::Known::Open(progress)
+                drive::Known::Open(Box::new(progress))
             }
             Ok(_) => drive::Known::Missing(
                 Error::new(Exit::Blocked, "someone removed the record").in_target(&job.target.name),

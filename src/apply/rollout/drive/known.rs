@@ -13,7 +13,7 @@ use crate::rollout::{Member, State, Step, Wave};
 #[derive(Clone, Debug)]
 pub enum Known {
     /// Its record has the rollout open.
-    Open(TargetProgress),
+    Open(Box<TargetProgress>),
     /// Its record has the rollout closed.
     Closed(ClosedRollout),
     /// Its record cannot be read, or knows nothing of the rollout.

@@ -176,7 +176,7 @@ fn pending(header: &Header) -> BTreeMap<TargetName, Known> {
         created: BTreeSet::new(),
     };
     let places = header.waves.iter().flat_map(|wave| &wave.targets);
-    places.map(|place| (place.target.clone(), Known::Open(progress.clone()))).collect()
+    places.map(|place| (place.target.clone(), Known::Open(Box::new(progress.clone())))).collect()
 }
 
 fn how() -> (How, UnboundedReceiver<Event>) {

@@ -227,7 +227,7 @@ impl Simulation {
                 Known::Missing(Error::new(Exit::Unreachable, "no route to host"))
             } else {
                 self.with(&name, |node| match (&node.open, &node.closed) {
-                    (Some(open), _) => Known::Open(open.clone()),
+                    (Some(open), _) => Known::Open(Box::new(open.clone())),
                     (None, Some(closed)) => Known::Closed(closed.clone()),
                     (None, None) => unreachable!(),
                 })
