@@ -78,7 +78,9 @@ pub(super) async fn run(args: &AbortArgs, ui: &Ui) -> Outcome {
         };
         known.entry(member.place.target.clone()).or_insert_with(untouched);
     }
-    if is_ending(&known) {
+    // Where someone has begun to take it back, that is how it ends.
+    let begun = members.iter().any(|m| m.open(&header.id).is_some_and(|o| o.abort.is_some()));
+    if !begun && is_ending(&known) {
         return Err(Error::new(Exit::Blocked, format!("the rollout {} is at its end", header.id))
             .because("all its targets have succeeded, and in some it is closed already")
             .hint("`mcd rollout resume` closes it in the others; `mcd rollback` then goes back"));
