@@ -9,6 +9,7 @@ mod adopt;
 mod annotations;
 mod apply;
 mod chart_world;
+mod canary_fails;
 mod charts;
 mod compare;
 mod conflicts;
