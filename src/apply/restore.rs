@@ -51,7 +51,7 @@ pub async fn releases(job: &Job) -> Result<Releases, Error> {
 /// Reads a release with its objects, whose secret values the run knows from then on.
 pub async fn load(job: &Job, number: u64) -> Result<Release, Error> {
     let gone = || {
-        Error::new(Exit::Failed, format!("release {number} was deleted just now"))
+        Error::new(Exit::Failed, format!("release {number} is gone: its Secret was deleted"))
             .in_target(&job.target.name)
             .hint("`mcd history` lists those that are there")
     };

@@ -64,8 +64,8 @@ fn taken_back(world: &World, why: &str) {
     world.ok(0, &["rollout", "abort", "-y"]);
     let left = world.kubectl("us-east", &["get", "deployments", "-o", "name"]);
     assert_eq!(left.trim(), "deployment.apps/web", "{why}");
-    let image = &world.live("us-east", "deployment", "web")["spec"]["template"]["spec"]
-        ["containers"][0]["image"];
+    let image = &world.live("us-east", "deployment", "web")["spec"]["template"]["spec"]["containers"]
+        [0]["image"];
     assert_eq!(image, "registry.example/web:v1", "{why}");
     write(world, "v1", "");
     world.ok(0, &["diff", "--verify"]);
@@ -116,6 +116,26 @@ fn a_primary_that_fails_after_its_canary_passed() {
     let deployment = world.live("us-east", "deployment", "web");
     assert_eq!(deployment["status"]["availableReplicas"], 3, "{deployment:#}");
     taken_back(&world, "primary");
+}
+
+/// What a rollout brings may be lost in the middle of it: then it can only be taken back.
+#[test]
+fn a_staged_release_that_is_lost_is_taken_back() {
+    let world = World::new("lost-release");
+    world.application(
+        &["us-east"],
+        "render: {manifests: [k8s/]}
+rollout: {steps: [{canary: {replicas: 1}}, {pause: {}}, {primary: {}}, {clean: {}}]}
+",
+    );
+    write(&world, "v1", "");
+    world.ok(0, &["apply", "-y"]);
+    write(&world, "v2", "");
+    world.ok(7, &["rollout", "run", "-y"]);
+    world.kubectl("us-east", &["delete", "secret", "mcd-release.web.2"]);
+    world.ok(0, &["rollout", "approve"]);
+    world.ok(1, &["rollout", "resume", "-y"]).says("release 2 is gone");
+    taken_back(&world, "lost");
 }
 
 #[test]

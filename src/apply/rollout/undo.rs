@@ -79,20 +79,28 @@ async fn back(work: &mut Work, why: &str) -> Result<(), Error> {
         work.save().await?;
     }
     if let (Some(release), false) = (release, untouched) {
-        let set = Set::load(&work.job, release).await?;
+        // It may be lost, and is not needed: what it has made is in the record.
+        let set = match work.job.store.release(release).await? {
+            Some(_) => Some(Set::load(&work.job, release).await?),
+            None => None,
+        };
         let before = match previous {
-            Some(previous) => restore(work, &set, previous).await?,
+            Some(previous) => restore(work, set.as_ref(), previous).await?,
             None => BTreeSet::new(),
         };
         clean(work).await?;
-        forget(work, &set, &before).await?;
+        forget(work, set.as_ref(), &before).await?;
     }
     settle(work, why).await
 }
 
 /// Applies the set of the release that was active, and waits until it is healthy. Answers what is
 /// in it.
-async fn restore(work: &mut Work, of: &Set, previous: u64) -> Result<BTreeSet<ObjectId>, Error> {
+async fn restore(
+    work: &mut Work,
+    of: Option<&Set>,
+    previous: u64,
+) -> Result<BTreeSet<ObjectId>, Error> {
     let variants = work.open()?.header.variants.clone();
     // What was labelled for the canary stays so: the label off the pods before it is off the
     // Services' selectors would be an outage, and it restarts them once more.
@@ -101,7 +109,7 @@ async fn restore(work: &mut Work, of: &Set, previous: u64) -> Result<BTreeSet<Ob
         // Nothing to go back from: what runs need not even be healthy, and may be why it goes back.
         return Ok(set.objects().iter().map(|object| object.id.clone()).collect());
     }
-    let mut options = of.options;
+    let mut options = of.map_or(set.options, |of| of.options);
     // What the previous release lacks goes afterwards, and only what this rollout has made.
     options.prune.keep = true;
     let put = put(work, &set.job, &set.rendered, options, |_, _| {}).await?;
@@ -129,12 +137,17 @@ fn is_changed(open: &OpenRollout) -> bool {
 
 /// Deletes what this rollout has made and the previous release lacks, and gives up what it has
 /// taken over from others.
-async fn forget(work: &mut Work, of: &Set, before: &BTreeSet<ObjectId>) -> Result<(), Error> {
+async fn forget(
+    work: &mut Work,
+    of: Option<&Set>,
+    before: &BTreeSet<ObjectId>,
+) -> Result<(), Error> {
     let created: BTreeSet<ObjectId> =
         work.open()?.progress.created.difference(before).cloned().collect();
     let reverse = |condemned: &Condemned| condemned.rank;
     let Deletion { gone, kept, error } = delete(work, &created, OWN, reverse).await?;
-    let brought: BTreeSet<&ObjectId> = of.objects().iter().map(|object| &object.id).collect();
+    let brought: BTreeSet<&ObjectId> =
+        of.iter().flat_map(|of| of.objects()).map(|object| &object.id).collect();
     work.ledger.record.inventory.retain(|id, _| {
         let stays = before.contains(id) || kept.contains(id) || created.contains(id);
         !gone.contains(id) && (stays || !brought.contains(id))
