@@ -192,7 +192,6 @@ fn a_freeze_holds_an_open_rollout_too() {
     six.ok(0, &[&["freeze", "--reason", "audit week"][..], &T].concat());
     six.ok(0, &["rollout", "approve"]);
     six.ok(6, &["rollout", "resume", "-y"]).says("audit week").says("mcd freeze --off");
-    six.ok(6, &["rollout", "abort", "-y"]).says("audit week");
     assert_eq!(six.tag("a1", "web").as_deref(), Some("v1"));
     assert_eq!(six.tag("a1", "web-canary").as_deref(), Some("v2"));
     six.ok(0, &["rollout", "status"]).says("audit week");
