@@ -240,7 +240,11 @@ fn a_deadline_that_passes_names_cluster_object_and_reason() {
     world.plain(&["us-east"]);
     world.write("k8s/web.yaml", &web("web:never-ready"));
     let apply = world.ok(1, &["apply", "-y", "--timeout=2s"]);
-    apply.says("us-east").says("Deployment").says("0/2 available").says("did not become healthy within");
+    apply
+        .says("us-east")
+        .says("Deployment")
+        .says("0/2 available")
+        .says("did not become healthy within");
     apply.says("kubectl --context us-east");
     let apply = world.ok(1, &["apply", "-y", "--timeout=1s", "-o", "json"]).json();
     let target = &apply["targets"][0];
